@@ -1,0 +1,1 @@
+"""Questions of a trace: pure functions from frames to frames, one question a module."""

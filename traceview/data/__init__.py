@@ -1,0 +1,1 @@
+"""Tables that ship with the program: GPUs and kernel families."""

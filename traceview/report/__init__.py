@@ -1,0 +1,1 @@
+"""Answers as documents: markdown, JSON, CSV and plain tables."""

@@ -1,0 +1,60 @@
+"""A trace in memory: frames, header facts, and an honest count of what was read."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from traceview import schema
+
+
+@dataclass(frozen=True)
+class Notice:
+    """One thing the person should know about the file.
+
+    `code` is a word of the JSON contract (truncated, damaged-events, ...); `count` is how many events it
+    speaks of; `byte` the first place in the decompressed file, where there is one.
+    """
+
+    code: str
+    count: int
+    message: str
+    byte: int | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The notice as the JSON contract spells it."""
+        return {"code": self.code, "count": self.count, "byte": self.byte, "message": self.message}
+
+
+@dataclass(frozen=True)
+class EventCounts:
+    """in_file = loaded + set_aside, always. Repaired events are among the loaded ones."""
+
+    in_file: int = 0
+    loaded: int = 0
+    set_aside: int = 0
+    repaired: int = 0
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a file holds. The frames' columns are in `schema`; a frame without rows is empty, never absent."""
+
+    path: str
+    bytes: int  # size of the file as it lies on the disk
+    compression: str | None = None  # "gzip", ...
+    layout: str = "kineto"  # kineto | array | object
+    header: dict[str, Any] = field(default_factory=dict)  # top-level keys but traceEvents, as decoded
+    events: EventCounts = EventCounts()
+    complete: bool = True  # false where events are known to be missing
+    notices: tuple[Notice, ...] = ()
+    gpu: pl.DataFrame = field(default_factory=lambda: schema.empty("gpu"))
+    ops: pl.DataFrame = field(default_factory=lambda: schema.empty("ops"))
+    runtime: pl.DataFrame = field(default_factory=lambda: schema.empty("runtime"))
+    annotations: pl.DataFrame = field(default_factory=lambda: schema.empty("annotations"))
+    python: pl.DataFrame = field(default_factory=lambda: schema.empty("python"))
+    slices: pl.DataFrame = field(default_factory=lambda: schema.empty("slices"))
+    memory: pl.DataFrame = field(default_factory=lambda: schema.empty("memory"))
+    instants: pl.DataFrame = field(default_factory=lambda: schema.empty("instants"))
+    tracks: pl.DataFrame = field(default_factory=lambda: schema.empty("tracks"))
+    kinds: pl.DataFrame = field(default_factory=lambda: schema.empty("kinds"))

@@ -1,0 +1,1 @@
+"""The terminal UI: keys, screens and the loader."""

@@ -1,0 +1,1 @@
+"""Drawn things that know no trace: frames in, messages out."""

@@ -1,0 +1,77 @@
+"""Unions, clipping and exclusive time of intervals. All times are whole nanoseconds, half-open [begin, end).
+
+Frames in here have the columns `begin_ns` and `dur_ns` and no nulls in them; touching is not overlapping.
+"""
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+END = pl.col("begin_ns") + pl.col("dur_ns")
+
+
+def merged(frame: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """The union of the intervals of each key as disjoint intervals: keys, begin_ns, dur_ns, sorted."""
+    fresh = pl.col("begin_ns") > pl.col("end_ns").cum_max().shift(1)
+    return (
+        frame.select(*keys, "begin_ns", end_ns=END)
+        .sort(*keys, "begin_ns")
+        .with_columns((fresh.over(keys) if keys else fresh).fill_null(True).cum_sum().alias("block"))
+        .group_by(*keys, "block", maintain_order=True)
+        .agg(pl.col("begin_ns").min(), pl.col("end_ns").max())
+        .select(*keys, "begin_ns", dur_ns=pl.col("end_ns") - pl.col("begin_ns"))
+    )
+
+
+def busy(frame: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """Length of the union of the intervals of each key: keys, busy_ns."""
+    return merged(frame, keys).group_by(keys, maintain_order=True).agg(busy_ns=pl.col("dur_ns").sum())
+
+
+def busy_total(frame: pl.DataFrame, keys: list[str]) -> int:
+    """The unions of all keys, added up."""
+    return int(merged(frame, keys)["dur_ns"].sum())
+
+
+def exposed(frame: pl.DataFrame, place: str, key: str) -> pl.DataFrame:
+    """Time at a place in which one key alone was active: key, exposed_ns (0 where always overlapped).
+
+    A place is a device. A sweep over the borders of the keys' unions: where one union is open, the sum of
+    the codes of the open unions is that key's code.
+    """
+    parts = merged(frame, [place, key]).with_columns(code=pl.col(key).rank("dense").cast(pl.Int64))
+    names = parts.select(key, "code").unique()
+    borders = pl.concat(
+        [
+            parts.select(place, at=pl.col("begin_ns"), open=pl.lit(1, pl.Int64), code="code"),
+            parts.select(place, at=END, open=pl.lit(-1, pl.Int64), code=-pl.col("code")),
+        ]
+    ).sort(place, "at")
+    alone = (
+        borders.with_columns(
+            pl.col("open").cum_sum().over(place),
+            pl.col("code").cum_sum().over(place),
+            length=(pl.col("at").shift(-1) - pl.col("at")).over(place),
+        )
+        .filter(pl.col("open") == 1)
+        .group_by("code")
+        .agg(exposed_ns=pl.col("length").sum())
+    )
+    return names.join(alone, on="code", how="left").select(key, pl.col("exposed_ns").fill_null(0))
+
+
+def covered_until(begin: Ints, end: Ints, at: Ints) -> Ints:
+    """How much of all intervals lies before each time `at`, overlaps counted as often as they occur.
+
+    begin, end: shape [n], any order. at: shape [m]. Returns shape [m]. covered_until(y) - covered_until(x)
+    is the work clipped to [x, y). Prefix sums may wrap around; their difference does not.
+    """
+    begin, end = np.sort(begin), np.sort(end)
+    sum_begin = np.concatenate(([0], np.cumsum(begin)))
+    sum_end = np.concatenate(([0], np.cumsum(end)))
+    begun = np.searchsorted(begin, at, side="left")
+    ended = np.searchsorted(end, at, side="left")
+    open_now = begun - ended
+    return np.asarray(at * open_now - sum_begin[begun] + sum_end[ended], dtype=np.int64)

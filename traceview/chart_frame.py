@@ -1,0 +1,137 @@
+"""What stands around a chart: axes, labels, legend, as text with or without colours."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from traceview.palette import THEMES, family_mark, sgr
+from traceview.units import cell_width, fmt_ns, shorten
+
+
+@dataclass(frozen=True)
+class Pen:
+    """The theme of `palette.THEMES` to draw in; without `color` no escape is written at all."""
+
+    theme: str
+    color: bool
+
+    def painted(self, text: str, code: str) -> str:
+        """`text` between the escape sequence `code` and a reset."""
+        return f"{code}{text}\x1b[0m" if self.color else text
+
+
+def one_line(text: str, width: int, height: int) -> str:
+    """A chart's stand-in where there is nothing to draw or no room for it."""
+    return shorten(text, width) if height > 0 else ""
+
+
+def joined(lines: list[str], height: int, pen: Pen) -> str:
+    """The first `height` lines as one text; without colour they carry no trailing blanks."""
+    return "\n".join(line if pen.color else line.rstrip() for line in lines[:height])
+
+
+def left(text: str, width: int) -> str:
+    """`text` shortened or filled up to exactly `width` cells, at the left."""
+    text = shorten(text, width)
+    return text + " " * (width - cell_width(text))
+
+
+def right(text: str, width: int) -> str:
+    """`text` shortened or filled up to exactly `width` cells, at the right."""
+    text = shorten(text, width)
+    return " " * (width - cell_width(text)) + text
+
+
+def with_gutter(canvas: list[str], ticks: Mapping[int, str], gutter: int, pen: Pen) -> list[str]:
+    """The canvas behind a vertical axis with labels (row from the top -> text), `gutter` + 1 columns wide."""
+    axis = sgr(THEMES[pen.theme].axis)
+    return [
+        pen.painted(f"{ticks[row]:>{gutter - 1}}┤" if row in ticks else " " * (gutter - 1) + "│", axis)
+        + cells
+        for row, cells in enumerate(canvas)
+    ]
+
+
+def x_axis(
+    labels: Mapping[int, str],
+    pointed: int | None,
+    columns: int,
+    gutter: int,
+    width: int,
+    pen: Pen,
+) -> list[str]:
+    """The axis and, under it, the labels (column -> text) that find room, in the order given."""
+    rule = ["─"] * columns
+    row = [" "] * (width - gutter)
+    spans = []
+    for column, label in labels.items():
+        text = shorten(label, max(1, len(row) - 2))
+        room = cell_width(text)
+        start = min(max(0, column - room // 2), len(row) - room)
+        if any(row[i] != " " for i in range(max(0, start - 1), min(len(row), start + room + 1))):
+            continue
+        row[start : start + room] = [text, *[""] * (room - 1)]
+        rule[column] = "┬"
+        if column == pointed:
+            spans.append((start, text))
+    if pointed is not None:
+        rule[pointed] = "▲"
+    axis, accent = sgr(THEMES[pen.theme].axis), sgr(THEMES[pen.theme].accent, bold=True)
+    if pen.color and pointed is not None:
+        rule[pointed] = f"{accent}▲\x1b[0m{axis}"
+        for start, text in spans:
+            row[start] = f"{accent}{text}\x1b[0m{axis}"
+    blank = " " * (gutter - 1)
+    return [
+        pen.painted(f"{blank}└{''.join(rule)}", axis),
+        pen.painted(f"{blank} {''.join(row)}", axis),
+    ]
+
+
+def legend(families: Sequence[str], width: int, pen: Pen) -> str:
+    """The families in the order of the stack, as many as find room, each with its letter."""
+    parts: list[str] = []
+    used = 0
+    for family in families:
+        mark = family_mark(family, pen.theme)
+        name = shorten(family, 24)
+        if used + 5 + cell_width(name) > width:
+            break
+        chip = f" {mark.letter} " if pen.color else mark.letter
+        parts.append(pen.painted(chip, sgr(THEMES[pen.theme].on_family, mark.colour)) + f" {name}  ")
+        used += len(chip) + 3 + cell_width(name)
+    return "".join(parts)
+
+
+def band_letters(
+    families: Sequence[str], last: npt.NDArray[np.float64], top: float, rows: int, pen: Pen
+) -> list[str]:
+    """For each row the letter of the band whose middle lies there in the last column, else a blank."""
+    letters = [" "] * rows
+    upper = np.cumsum(last)
+    for family, middle, size in zip(families, upper - last / 2, last, strict=True):
+        row = rows - 1 - int(middle / top * rows)
+        if size / top * rows >= 0.5 and 0 <= row < rows and letters[row] == " ":
+            mark = family_mark(family, pen.theme)
+            letters[row] = pen.painted(mark.letter, sgr(mark.colour, bold=True))
+    return letters
+
+
+def y_ticks(top_ns: float, rows: int) -> dict[int, float]:
+    """Row from the top -> round value in ns, at most one every third row, 0 at the bottom."""
+    wanted = max(1, min(5, rows // 3))
+    rough = top_ns / wanted
+    if rough <= 0 or rows < 2:
+        return {}
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = next(float(power * m) for m in (1, 2, 2.5, 5, 10) if power * m >= rough * 0.999)
+    values = [step * i for i in range(int(np.ceil(top_ns / step - 1e-9)) + 1)]
+    return {round((1 - value / values[-1]) * (rows - 1)): value for value in values}
+
+
+def tick(value_ns: float) -> str:
+    """A round duration without trailing zeros: `50 ms`."""
+    number, unit = fmt_ns(value_ns).split(" ")
+    return "0" if value_ns == 0 else f"{number.rstrip('0').rstrip('.') if '.' in number else number} {unit}"

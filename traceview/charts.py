@@ -1,0 +1,399 @@
+"""Numbers and a size in, drawn text out: the charts, and the only place that knows plotext.
+
+Every function returns at most `height` lines of at most `width` cells and never raises for odd numbers:
+unknown values (None, NaN, infinities) are dropped before plotext sees them, because one NaN in a line ends
+the whole process there. `theme` is "dark", "light" or "ansi" (the terminal's own 16 colours). With
+`color=False` or `plain=True` the text has no escape at all: families are told apart by their letters.
+Times are durations or relative to a start, as plotext keeps positions in 32 bits.
+"""
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from traceview.chart_frame import (
+    Pen,
+    band_letters,
+    joined,
+    left,
+    legend,
+    one_line,
+    right,
+    tick,
+    with_gutter,
+    x_axis,
+    y_ticks,
+)
+from traceview.palette import THEMES, family_mark
+from traceview.units import cell_width, fmt_count, fmt_ns, fmt_percent, shorten
+
+NO_DATA = "no data"
+MAX_STEPS = 200  # beyond this many, or beyond the columns there are, steps are binned by their mean
+MAX_BANDS = 8  # families a stack shows one by one; the smaller rest is one band
+
+Floats = npt.NDArray[np.float64]
+Numbers = Iterable[float | None]
+Layer = tuple[list[float], list[float], str, str]  # x, y, plotext's marker code or "letter", family
+
+_drawing = threading.Lock()  # the figure is one for all, and an export may draw beside the screen
+
+
+def share_bars(
+    labels: Sequence[str],
+    shares: Numbers,
+    values_text: Sequence[str],
+    width: int,
+    height: int,
+    theme: str = "dark",
+    color: bool = True,
+    *,
+    plain: bool = False,
+    families: Sequence[str] | None = None,
+) -> str:
+    """Horizontal bars, one a row in the order given: label, bar, value at the right edge.
+
+    `shares` are fractions and the longest bar fills the room; where the rows do not suffice, the last says
+    how many there are more and their share. `families` (one for each bar) gives the bars their colours.
+    """
+    pen = Pen(theme, color and not plain)
+    sizes = np.clip(_numbers(shares), 0.0, None)
+    count = min(len(labels), len(sizes), len(values_text))
+    if not count or width < 1 or height < 1:
+        return one_line(NO_DATA, width, height)
+    names, texts = [*labels[:count]], [*values_text[:count]]
+    kinds = [*(families or ["gemm"] * count)][:count]
+    if count > height:
+        rest = float(sizes[height - 1 : count].sum())
+        names[height - 1 :] = [f"{count - height + 1} more"]
+        texts[height - 1 :] = [fmt_percent(rest)]
+        kinds[height - 1 :] = ["other"]
+        sizes[height - 1] = rest
+    count = len(names)
+    sizes = sizes[:count]
+    names, texts = [shorten(name, width) for name in names], [shorten(text, width // 2) for text in texts]
+    value_width = max(map(cell_width, texts))
+    label_width = min(max(map(cell_width, names)), max(1, (width - value_width) * 2 // 5))
+    bar_width = width - label_width - value_width - 2
+    if bar_width < 1:
+        return joined(
+            [shorten(f"{name} {text}", width) for name, text in zip(names, texts, strict=True)], height, pen
+        )
+    shown = np.flatnonzero(sizes).tolist()
+    longest = float(sizes.max()) or 1.0
+    canvas = _canvas(
+        bar_width,
+        count,
+        pen,
+        _edges(0.0, longest, bar_width),
+        _centres(count),
+        [([count - 1 - i], _ends(sizes[[i]], longest / bar_width, "hd"), "hd", kinds[i]) for i in shown],
+        {"orientation": "h", "width": 0.8},
+    )
+    lines = [
+        f"{left(name, label_width)} {bar} {right(text, value_width)}"
+        for name, bar, text in zip(names, canvas, texts, strict=True)
+    ]
+    return joined(lines, height, pen)
+
+
+def stacked_steps(
+    step_labels: Sequence[str],
+    families: Sequence[str],
+    matrix_ms: Iterable[Iterable[float | None]],
+    width: int,
+    height: int,
+    theme: str = "dark",
+    color: bool = True,
+    *,
+    mark: int | None = None,
+    plain: bool = False,
+) -> str:
+    """Time per step as stacked columns, the largest family at the bottom.
+
+    `matrix_ms` is steps x families in milliseconds. More than MAX_STEPS steps, or more than there are
+    columns, are binned by their mean. `mark` is the index of the step to point at. The letters at the right
+    edge name the bands.
+    """
+    pen = Pen(theme, color and not plain)
+    matrix = np.clip(_matrix(matrix_ms, len(step_labels), len(families)), 0.0, None)
+    if not matrix.size or width < 1 or height < 1 or matrix.sum() <= 0:
+        return one_line(NO_DATA, width, height)
+    families, matrix = _largest_bands(families, matrix)
+    top = float(matrix.sum(axis=1).max())
+    with_axis, with_legend = height >= 4, height >= 7
+    rows = height - 2 * with_axis - with_legend
+    ticks = y_ticks(top * 1e6, rows)
+    top_ms = max(top, *(value / 1e6 for value in ticks.values())) if ticks else top
+    gutter = max((len(tick(value)) for value in ticks.values()), default=0) + 1
+    columns = width - gutter - 2  # one column for the letters, one to stand off
+    if columns < 1 or rows < 1:
+        return one_line(f"{fmt_count(len(step_labels))} steps, up to {fmt_ns(top * 1e6)}", width, height)
+    bins = min(len(matrix), MAX_STEPS, columns)
+    edges = np.linspace(0, len(matrix), bins + 1).round().astype(int)
+    stack = np.add.reduceat(matrix, edges[:-1], axis=0) / np.diff(edges)[:, None]
+    pitch = min(columns // bins, 12)
+    bar = max(1, pitch - 1)
+    canvas_width = bins * pitch
+    symbol = "hd" if pen.color and theme != "ansi" else "letter"
+    busy = np.flatnonzero(stack.sum(axis=1))
+    # From the whole stack down to the lowest band, each over the one before: edges are rounded once.
+    canvas = _canvas(
+        canvas_width,
+        rows,
+        pen,
+        _centres(canvas_width),
+        _edges(0.0, top_ms, rows),
+        [
+            ([*(busy * pitch + (bar - 1) / 2)], _ends(upto[busy], top_ms / rows, symbol), symbol, name)
+            for name, upto in reversed([*zip(families, np.cumsum(stack, axis=1).T, strict=True)])
+        ],
+        {"width": max(0.6, bar - 0.4) / pitch},
+    )
+    letters = band_letters(families, stack[-1], top_ms, rows, pen)
+    lines = with_gutter(
+        [f"{cells} {letter}" for cells, letter in zip(canvas, letters, strict=True)],
+        {row: tick(value) for row, value in ticks.items()},
+        gutter,
+        pen,
+    )
+    if with_axis:
+        centres = [i * pitch + (bar - 1) // 2 for i in range(bins)]
+        labels = {centre: step_labels[first] for centre, first in zip(centres, edges, strict=False)}
+        pointed = None
+        if mark is not None and 0 <= mark < len(matrix):
+            pointed = centres[int(np.searchsorted(edges, mark, side="right")) - 1]
+            labels.pop(pointed)
+            labels = {pointed: step_labels[mark], **labels}  # first, so that it finds room
+        lines += x_axis(labels, pointed, canvas_width, gutter, width, pen)
+    if with_legend:
+        lines.insert(0, legend(families, width, pen))
+    return joined(lines, height, pen)
+
+
+def histogram(
+    values_ns: Numbers,
+    width: int,
+    height: int,
+    theme: str = "dark",
+    color: bool = True,
+    *,
+    plain: bool = False,
+) -> str:
+    """How the durations of one group are spread: how many launches in each bin of time.
+
+    The time axis is logarithmic, and says so, where the longest is over 20 times the shortest. Under it
+    stand the least, the median (p50), p95 and the greatest value.
+    """
+    pen = Pen(theme, color and not plain)
+    values = _durations(values_ns)
+    if not len(values) or width < 1 or height < 1:
+        return one_line(NO_DATA, width, height)
+    low, high = float(values.min()), float(values.max())
+    if low == high:
+        return one_line(f"all {fmt_count(len(values))} alike: {fmt_ns(low)}", width, height)
+    rows = height - 2
+    logarithmic = low > 0 and high > 20 * low
+    gutter = len(fmt_count(len(values))) + 1
+    columns = width - gutter
+    p50, p95 = (float(np.quantile(values, q)) for q in (0.5, 0.95))
+    if rows < 1 or columns < 8:
+        return one_line(f"p50 {fmt_ns(p50)}, p95 {fmt_ns(p95)}, max {fmt_ns(high)}", width, height)
+    scaled = np.log(values) if logarithmic else values
+    counts, bounds = np.histogram(scaled, bins=min(columns, max(8, round(len(values) ** 0.5) * 2)))
+    pitch = columns // len(counts)
+    canvas_width = pitch * len(counts)
+    shown = np.flatnonzero(counts)
+    canvas = _canvas(
+        canvas_width,
+        rows,
+        pen,
+        _centres(canvas_width),
+        _edges(0.0, float(counts.max()), rows),
+        [
+            (
+                [*(shown * pitch + (pitch - 1) / 2)],
+                _ends(counts[shown], counts.max() / rows, "hd"),
+                "hd",
+                "gemm",
+            )
+        ],
+        {"width": max(0.6, pitch - 0.4) / pitch},
+    )
+    lines = with_gutter(canvas, {0: fmt_count(int(counts.max())), rows - 1: "0"}, gutter, pen)
+
+    def column(value: float) -> int:
+        place = np.log(value) if logarithmic else value
+        part = (place - bounds[0]) / (bounds[-1] - bounds[0])
+        return int(np.clip(part * canvas_width, 0, canvas_width - 1))
+
+    unit = " (log)" if logarithmic else ""
+    labels = {
+        column(p50): f"p50 {fmt_ns(p50)}",
+        canvas_width - 1: f"{fmt_ns(high)}{unit}",
+        0: fmt_ns(low),
+    }
+    if column(p95) not in labels:
+        labels[column(p95)] = f"p95 {fmt_ns(p95)}"
+    lines += x_axis(labels, None, canvas_width, gutter, width, pen)
+    return joined(lines, height, pen)
+
+
+def line(
+    values_ns: Numbers,
+    width: int,
+    height: int,
+    theme: str = "dark",
+    color: bool = True,
+    *,
+    plain: bool = False,
+    x_label: str = "launch",
+) -> str:
+    """Durations in the order given, as a line from 0 up; unknown ones are left out.
+
+    More points than two a column are drawn as the least and the greatest of each column, so that a single
+    outlier among a million stays visible.
+    """
+    pen = Pen(theme, color and not plain)
+    values = _durations(values_ns)
+    if not len(values) or width < 1 or height < 1:
+        return one_line(NO_DATA, width, height)
+    rows = height - 2
+    high = float(values.max()) or 1.0
+    ticks = y_ticks(high, rows)
+    top = max([high, *ticks.values()])
+    gutter = max((len(tick(value)) for value in ticks.values()), default=0) + 1
+    columns = width - gutter
+    if rows < 1 or columns < 8:
+        return one_line(f"{fmt_count(len(values))} values, up to {fmt_ns(high)}", width, height)
+    xs, ys = _least_and_greatest(values, columns)
+    canvas = _canvas(
+        columns,
+        rows,
+        pen,
+        _edges(0.0, float(max(1, len(values) - 1)), columns),
+        _edges(0.0, top, rows),
+        [(xs, ys, "braille", "gemm")],
+    )
+    lines = with_gutter(canvas, {row: tick(value) for row, value in ticks.items()}, gutter, pen)
+    labels = {0: f"{x_label} 1", columns - 1: fmt_count(len(values))}
+    lines += x_axis(labels, None, columns, gutter, width, pen)
+    return joined(lines, height, pen)
+
+
+# --- numbers -----------------------------------------------------------------------------------------------
+
+
+def _numbers(values: Numbers) -> Floats:
+    found = np.array([*values], dtype=np.float64)
+    return np.where(np.isfinite(found), found, 0.0)
+
+
+def _durations(values: Numbers) -> Floats:
+    # An array or a series of a million values goes over whole; only a plain iterable is walked.
+    found = np.asarray(values if hasattr(values, "__array__") else [*values], dtype=np.float64)
+    return found[np.isfinite(found) & (found >= 0)]
+
+
+def _matrix(rows: Iterable[Iterable[float | None]], steps: int, families: int) -> Floats:
+    found = np.array([[*row] for row in rows], dtype=np.float64)
+    found = found.reshape(-1, families) if families else np.empty((0, 0))
+    return np.where(np.isfinite(found), found, 0.0)[:steps]
+
+
+def _largest_bands(families: Sequence[str], matrix: Floats) -> tuple[list[str], Floats]:
+    totals = matrix.sum(axis=0)
+    order = sorted(np.flatnonzero(totals).tolist(), key=lambda i: (families[i] == "other", -totals[i]))
+    if len(order) <= MAX_BANDS:
+        return [families[i] for i in order], matrix[:, order]
+    kept, rest = order[: MAX_BANDS - 1], order[MAX_BANDS - 1 :]
+    names = [*(families[i] for i in kept), "other"]
+    return names, np.column_stack([matrix[:, kept], matrix[:, rest].sum(axis=1)])
+
+
+def _least_and_greatest(values: Floats, columns: int) -> tuple[list[float], list[float]]:
+    if len(values) <= 2 * columns:
+        return [*map(float, range(len(values)))], values.tolist()
+    starts = np.linspace(0, len(values), columns + 1).round().astype(int)[:-1]
+    pairs = np.column_stack([np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)])
+    return np.repeat(starts.astype(float), 2).tolist(), pairs.ravel().tolist()
+
+
+# --- plotext -----------------------------------------------------------------------------------------------
+
+
+@cache
+def _plotext() -> tuple[Any, Any]:
+    """The module and one figure of our own, whose size is not clipped to the terminal's."""
+    import plotext  # 0.1 to 0.25 s, so only for the first chart
+
+    terminal = type(plotext.terminal)()
+    terminal.limit(False, False)
+    terminal.prompt(0)
+    for name, colours in THEMES.items():
+        # canvas=None leaves the background to the terminal
+        plotext.add_theme(
+            f"traceview-{name}", canvas=None, text=plotext.pixel(colours.axis), sequence=[colours.axis]
+        )
+    return plotext, terminal._master
+
+
+def _canvas(
+    width: int,
+    height: int,
+    pen: Pen,
+    x_limits: tuple[float, float],
+    y_limits: tuple[float, float],
+    layers: Sequence[Layer],
+    bars: Mapping[str, Any] | None = None,
+) -> list[str]:
+    """`height` lines of `width` cells: bars with plotext's options `bars`, or else lines.
+
+    Axes and labels are not plotext's: it counts characters where a label needs cells.
+    """
+    with _drawing:
+        plotext, figure = _plotext()
+        figure.clear()  # forgets size and theme too: set them before every draw
+        figure.plot_size(width, height)
+        figure.theme(f"traceview-{pen.theme}")
+        figure.canvas("default")
+        figure.axes(False)
+        for xs, ys, symbol, family in layers:
+            marker = _marker(plotext, symbol, family, pen)
+            if bars is not None:
+                figure.draw(figure.bar(xs, ys, marker=marker, **bars))
+            else:
+                signal = figure.signal(xs, ys, marker=marker)
+                figure.draw(signal.lines() if len(xs) > 1 else signal)
+        figure.ruler("both", "both").ticks([], [])  # a bar sets its own
+        figure.ruler("x").lim(*x_limits)
+        figure.ruler("y").lim(*y_limits)
+        text: str = figure.build().string(colorless=not pen.color)
+    lines = text.split("\n")[:height]
+    return lines + [" " * width] * (height - len(lines))
+
+
+def _marker(plotext: Any, symbol: str, family: str, pen: Pen) -> Any:
+    mark = family_mark(family, pen.theme)
+    if symbol == "letter":
+        return plotext.marker(mark.letter, plotext.pixel(THEMES[pen.theme].on_family, mark.colour))
+    return plotext.marker(symbol, plotext.pixel(mark.colour))
+
+
+def _edges(low: float, high: float, cells: int) -> tuple[float, float]:
+    """Limits that put `low` and `high` on the outer edges: plotext puts limits on the cells' middles."""
+    half = (high - low) / cells / 2
+    return (low + half, high - half) if cells > 1 else (low, high)
+
+
+def _ends(sizes: Floats, per_cell: float, symbol: str) -> list[float]:
+    """Where bars of these sizes end: plotext fills up to and with the (half) cell that holds the end."""
+    half_of_the_last = per_cell * (0.25 if symbol == "hd" else 0.5)
+    return [*np.maximum(sizes - half_of_the_last, per_cell * 1e-3)]
+
+
+def _centres(cells: int) -> tuple[float, float]:
+    return (0.0, float(cells - 1)) if cells > 1 else (-1.0, 1.0)

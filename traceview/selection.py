@@ -30,9 +30,22 @@ class Selection:
             "device": self.device,
         }
 
+    def options(self) -> list[str]:
+        """The command line's options that select the same."""
+        words: list[str] = []
+        if self.steps is not None:
+            first, last = self.steps[0], self.steps[-1]
+            whole = self.steps == tuple(range(first, last + 1))
+            words += ["--steps", f"{first}:{last + 1}" if whole else ",".join(map(str, self.steps))]
+        if self.phase is not None:
+            words += ["--phase", self.phase]
+        if self.device is not None:
+            words += ["--device", str(self.device)]
+        return words
+
 
 def parse_steps(text: str, names: list[str]) -> tuple[int, ...]:
-    """Positions meant by `3`, `3:10` (half-open), `1:` or `#12` (the marker's own number).
+    """Positions meant by `3`, `3:10` (half-open), `1:`, `2,5,7` or `#12` (the marker's own number).
 
     `names` are the step names in order. Raises TraceError (wrong usage) where the text is not of these
     forms or names no step of the trace.
@@ -43,10 +56,10 @@ def parse_steps(text: str, names: list[str]) -> tuple[int, ...]:
     elif found := re.fullmatch(r"(-?\d*):(-?\d*)", text):
         begin, end = (int(part) if part not in ("", "-") else None for part in found.groups())
         chosen = list(range(count))[begin:end]
-    elif re.fullmatch(r"\d+", text):
-        chosen = [int(text)] if int(text) < count else []
+    elif re.fullmatch(r"\d+(,\d+)*", text):
+        chosen = [i for i in map(int, text.split(",")) if i < count]
     else:
-        raise TraceError(f"--steps {text}: not of the form 3, 3:10, 1: or #12", exit_code=2)
+        raise TraceError(f"--steps {text}: not of the form 3, 3:10, 1:, 2,5,7 or #12", exit_code=2)
     if not chosen:
         raise TraceError(f"--steps {text}: no such step; the trace has {count} (0 to {count - 1})", exit_code=2)
     return tuple(chosen)

@@ -5,34 +5,42 @@ carries, else the innermost one around the launch call on its thread. Work of a 
 and no op of its own.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from traceview.analysis import nesting
-from traceview.analysis.nesting import NONE, Nest
+from traceview.analysis.nesting import NONE, Ints, Nest
 from traceview.trace import Trace
 
 LAUNCH_LINK = pl.Enum(["correlation", "graph", "before-window", "ambiguous", "none"])
 OP_LINK = pl.Enum(["external-id", "containment", "borrowed", "none"])
 
 # Calls that put work on a GPU, for launches whose work is not in the file. Others are known by correlation.
-LAUNCH_CALL = r"^(cuda|cu|hip|musa|ze)\w*(Launch(Kernel|Cooperative|ByPtr)|ModuleLaunch|GraphLaunch|Memcpy|Memset)"
-
-Ints = NDArray[np.int64]
+LAUNCH_CALL = (
+    r"^(cuda|cu|hip|musa|ze)\w*(Launch(Kernel|Cooperative|ByPtr)|ModuleLaunch|GraphLaunch|Memcpy|Memset)"
+)
 
 
 def thread_codes(*frames: pl.DataFrame) -> list[pl.DataFrame]:
     """The frames with a column `thread`: one whole number for each (pid, tid), the same in all frames."""
-    key = pl.concat_str(pl.col("pid").cast(pl.String), pl.lit("/"), pl.col("tid").cast(pl.String), ignore_nulls=True)
+    key = pl.concat_str(
+        pl.col("pid").cast(pl.String), pl.lit("/"), pl.col("tid").cast(pl.String), ignore_nulls=True
+    )
     keys = [frame.select("pid", "tid").unique() for frame in frames]
-    names = pl.concat(keys).unique().with_columns(key=key).select(pl.col("key").unique().sort()).with_row_index("thread")
+    names = (
+        pl.concat(keys)
+        .unique()
+        .with_columns(key=key)
+        .select(pl.col("key").unique().sort())
+        .with_row_index("thread")
+    )
     return [
         frame.join(
-            part.with_columns(key=key).join(names, on="key").select("pid", "tid", pl.col("thread").cast(pl.Int64)),
+            part.with_columns(key=key)
+            .join(names, on="key")
+            .select("pid", "tid", pl.col("thread").cast(pl.Int64)),
             on=["pid", "tid"],
             how="left",
             nulls_equal=True,
@@ -42,21 +50,20 @@ def thread_codes(*frames: pl.DataFrame) -> list[pl.DataFrame]:
     ]
 
 
-@dataclass(frozen=True)
 class Links:
-    """The links of a trace's GPU work; everything costly is computed when it is first asked for.
+    """The links of a trace's GPU work; everything costly is computed when it is first asked for."""
 
-    `frame` has one row for each row of Trace.gpu, in its order: id, launch (row of Trace.runtime, null
-    where there is none or more than one), launch_link, op (row of Trace.ops, null), op_link.
-    """
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
 
-    trace: Trace
-    frame: pl.DataFrame
+    @cached_property
+    def _threaded(self) -> list[pl.DataFrame]:
+        return thread_codes(self.trace.ops, self.trace.runtime, self.trace.python)
 
     @cached_property
     def op_nest(self) -> Nest:
         """The nesting of the cpu_op slices."""
-        return self._nests[0]
+        return nesting.nest(self._threaded[0])
 
     @cached_property
     def python_nest(self) -> Nest:
@@ -64,88 +71,85 @@ class Links:
         return nesting.nest(self._threaded[2])
 
     @cached_property
-    def _threaded(self) -> list[pl.DataFrame]:
-        return threaded(self.trace)
+    def frame(self) -> pl.DataFrame:
+        """One row for each row of Trace.gpu, in its order.
 
-    @cached_property
-    def _nests(self) -> list[Nest]:
-        return [nesting.nest(self._threaded[0])]
+        Columns: id, launch (row of Trace.runtime, null where there is none or more than one), launch_link,
+        op (row of Trace.ops, null where unknown), op_link.
+        """
+        found = self._by_external_id(_launches(self.trace.gpu, self.trace.runtime))
+        contained = (found["launch_link"] == "correlation") & found["op"].is_null()
+        found = found.with_columns(contained=self._around_launch("op_nest", found["launch"], contained))
+        return found.select(
+            "id",
+            "launch",
+            "launch_link",
+            op=pl.coalesce("op", "contained"),
+            op_link=pl.when(pl.col("op").is_not_null())
+            .then(pl.lit("external-id"))
+            .when(pl.col("contained").is_not_null())
+            .then(pl.lit("containment"))
+            .otherwise(pl.lit("none"))
+            .cast(OP_LINK),
+        )
 
     @cached_property
     def python(self) -> pl.Series:
-        """Row of Trace.python: the innermost Python frame around each launch call, null where none is."""
-        launch = self.frame["launch"].fill_null(NONE).to_numpy()
-        found = _around_launch(self.python_nest, self._threaded[1], launch)
-        return pl.Series("python", found).replace(NONE, None)
+        """Row of Trace.python of the innermost Python frame around each launch call; null where none is."""
+        launch = self.frame["launch"]
+        return self._around_launch("python_nest", launch, launch.is_not_null())
 
+    @cached_property
+    def python_parent(self) -> Ints:
+        """For each row of Trace.python the row of its caller, -1 where there is none.
 
-def threaded(trace: Trace) -> list[pl.DataFrame]:
-    """ops, runtime and python with a common `thread` code."""
-    return thread_codes(trace.ops, trace.runtime, trace.python)
-
-
-def _around_launch(nest: Nest, runtime: pl.DataFrame, launch: Ints) -> Ints:
-    """Innermost row of `nest` around each launch call; launch holds rows of runtime or -1."""
-    out = np.full(len(launch), NONE, dtype=np.int64)
-    known = launch != NONE
-    if known.any():
-        calls = runtime[launch[known]]
-        out[known] = nest.around(
-            calls["thread"].cast(pl.Int64).to_numpy(), calls["begin_ns"].fill_null(NONE).to_numpy()
+        By Python parent id where that leads to an earlier frame, else by nesting.
+        """
+        nest = self.python_nest
+        order = np.full(self.trace.python.height, NONE, dtype=np.int64)
+        order[nest.row] = np.arange(len(nest.row))
+        ids = self.trace.python.select("id", "pid", "python_id", "python_parent_id")
+        callers = ids.filter(pl.col("python_id").is_not_null()).group_by("pid", "python_id").agg(
+            caller=pl.col("id").last()
         )
-    return out
+        caller = (
+            ids.join(
+                callers,
+                left_on=["pid", "python_parent_id"],
+                right_on=["pid", "python_id"],
+                how="left",
+                maintain_order="left",
+            )["caller"]
+            .fill_null(NONE)
+            .to_numpy()
+        )
+        earlier = (caller != NONE) & (order[caller] != NONE) & (order[caller] < order)
+        return np.where(earlier, caller, nest.parent_row)
+
+    def _by_external_id(self, work: pl.DataFrame) -> pl.DataFrame:
+        """work with `op`. Where External id is the correlation itself (before 2024) it says nothing."""
+        sane = work.select((pl.col("external_id") != pl.col("correlation").fill_null(0)).any()).item()
+        ops = self.trace.ops.filter(pl.col("external_id").is_not_null(), pl.lit(bool(sane)))
+        by_id = ops.group_by("external_id").agg(op=pl.col("id").last())
+        own = pl.col("launch_link") != "graph"
+        return work.join(by_id, on="external_id", how="left", maintain_order="left").with_columns(
+            op=pl.when(own).then("op")
+        )
+
+    def _around_launch(self, nest: str, launch: pl.Series, wanted: pl.Series) -> pl.Series:
+        """Innermost row of the nest (a property's name) around each launch call that is wanted, else null."""
+        out = np.full(len(launch), NONE, dtype=np.int64)
+        rows = wanted.arg_true()
+        if len(rows):
+            calls = self._threaded[1][launch.gather(rows)]
+            out[rows.to_numpy()] = getattr(self, nest).around(
+                calls["thread"].to_numpy(), calls["begin_ns"].fill_null(NONE).to_numpy()
+            )
+        return pl.Series(out).replace(NONE, None)
 
 
-def link(trace: Trace) -> Links:
-    """Link every piece of GPU work to its launch call and its op."""
-    work = trace.gpu.select("id", "correlation", "external_id", "begin_ns")
-    launches = _launches(work, trace.runtime)
-    sane = bool(
-        work.select(
-            (pl.col("external_id").is_not_null() & pl.col("external_id").ne_missing(pl.col("correlation"))).any()
-        ).item()
-    )
-    frame = launches
-    by_id = (
-        trace.ops.filter(pl.col("external_id").is_not_null())
-        .group_by("external_id")
-        .agg(op=pl.col("id").last())
-        .filter(pl.lit(sane))
-    )
-    frame = frame.join(by_id, on="external_id", how="left", maintain_order="left").with_columns(
-        op=pl.when(pl.col("launch_link") != "graph").then("op")
-    )
-    links = Links(trace, frame)
-    need = frame["op"].is_null() & frame["launch"].is_not_null() & (frame["launch_link"] == "correlation")
-    contained = pl.Series("contained", np.full(frame.height, NONE, dtype=np.int64))
-    if need.any() and trace.ops.height:
-        rows = np.flatnonzero(need.to_numpy())
-        found = np.full(frame.height, NONE, dtype=np.int64)
-        found[rows] = _around_launch(links.op_nest, links._threaded[1], frame["launch"].gather(rows).to_numpy())
-        contained = pl.Series("contained", found)
-    frame = frame.with_columns(contained.replace(NONE, None)).select(
-        "id",
-        "launch",
-        "launch_link",
-        op=pl.coalesce("op", "contained"),
-        op_link=pl.when(pl.col("op").is_not_null())
-        .then(pl.lit("external-id"))
-        .when(pl.col("contained").is_not_null())
-        .then(pl.lit("containment"))
-        .otherwise(pl.lit("none"))
-        .cast(OP_LINK),
-    )
-    return _same_nests(links, Links(trace, frame))
-
-
-def _same_nests(done: Links, links: Links) -> Links:
-    """Carry over what was computed already."""
-    links.__dict__.update({k: v for k, v in done.__dict__.items() if k in ("op_nest", "_nests", "_threaded")})
-    return links
-
-
-def _launches(work: pl.DataFrame, runtime: pl.DataFrame) -> pl.DataFrame:
-    """work with launch and launch_link.
+def _launches(gpu: pl.DataFrame, runtime: pl.DataFrame) -> pl.DataFrame:
+    """id, correlation and external_id of the GPU work with launch and launch_link.
 
     Several calls with one correlation (many processes in one file) leave the work without a launch.
     """
@@ -160,17 +164,18 @@ def _launches(work: pl.DataFrame, runtime: pl.DataFrame) -> pl.DataFrame:
     )
     count = pl.col("calls")
     return (
-        work.join(calls, on="correlation", how="left", maintain_order="left")
+        gpu.select("id", "correlation", "external_id")
+        .join(calls, on="correlation", how="left", maintain_order="left")
         .with_columns(
             launch=pl.when(count == 1).then("launch"),
             launch_link=pl.when(pl.col("correlation").is_null())
             .then(pl.lit("none"))
             .when(count.is_null())
             .then(pl.lit("before-window"))
-            .when(pl.col("graph"))
-            .then(pl.lit("graph"))
             .when(count > 1)
             .then(pl.lit("ambiguous"))
+            .when(pl.col("graph"))
+            .then(pl.lit("graph"))
             .otherwise(pl.lit("correlation"))
             .cast(LAUNCH_LINK),
         )

@@ -19,10 +19,11 @@ NONE = -1
 
 @dataclass(frozen=True)
 class Nest:
-    """Slices in nesting order with their parents.
+    """Slices in nesting order.
 
-    row: the slice's row in its frame, shape [n]; begin, end: nanoseconds; thread: code; parent: position in
-    this order, -1 at the top; position: where a frame's row stands in this order (-1: not in it).
+    row: each slice's row in its frame; begin, end: nanoseconds; thread: code; parent: position of the parent
+    in this order (always an earlier one), -1 at the top; all of shape [slices]. parent_row: for each row of
+    the frame the row of its parent, -1 where there is none, shape [rows].
     """
 
     row: Ints
@@ -30,17 +31,23 @@ class Nest:
     end: Ints
     thread: Ints
     parent: Ints
-    position: Ints
+    parent_row: Ints
 
     def around(self, thread: Ints, at: Ints) -> Ints:
-        """Rows of the innermost slices that hold the moments `at` on the threads `thread`; -1 where none does.
+        """Rows of the innermost slices that hold the moments `at` on the threads `thread`; else -1.
 
-        thread and at have shape [m]; the result too.
+        thread, at and the result have shape [m].
         """
         moments = pl.DataFrame({"thread": thread, "at": at}).with_row_index("i").sort("at")
         slices = pl.DataFrame({"thread": self.thread, "at": self.begin}).with_row_index("found")
         found = (
-            moments.join_asof(slices.sort("at", maintain_order=True), on="at", by="thread", strategy="backward", check_sortedness=False)
+            moments.join_asof(
+                slices.sort("at", maintain_order=True),
+                on="at",
+                by="thread",
+                strategy="backward",
+                check_sortedness=False,
+            )
             .sort("i")["found"]
             .cast(pl.Int64)
             .fill_null(NONE)
@@ -55,31 +62,24 @@ class Nest:
             found[over] = self.parent[found[over]]
         return np.where(found == NONE, NONE, self.row[found]) if len(self.row) else found
 
-    def parents_of(self, rows: Ints) -> Ints:
-        """Rows of the parents of `rows`, -1 where there is none. rows may hold -1. Shape [m] to [m]."""
-        if not len(self.row):
-            return np.full(len(rows), NONE)
-        position = np.where(rows == NONE, NONE, self.position[rows])
-        parent = np.where(position == NONE, NONE, self.parent[position])
-        return np.where(parent == NONE, NONE, self.row[parent])
-
 
 def nest(frame: pl.DataFrame) -> Nest:
     """The nesting of a frame with the columns id (row number), thread, begin_ns, dur_ns.
 
     Rows without a time, or with a negative duration, take no part.
     """
-    rows = frame.height
     usable = frame.filter(pl.col("begin_ns").is_not_null(), pl.col("dur_ns") >= 0).sort(
         "thread", "begin_ns", -pl.col("dur_ns"), "id", maintain_order=True
     )
     row = usable["id"].to_numpy()
     begin = usable["begin_ns"].to_numpy()
     end = begin + usable["dur_ns"].to_numpy()
-    thread = usable["thread"].cast(pl.Int64).to_numpy()
-    position = np.full(rows, NONE, dtype=np.int64)
-    position[row] = np.arange(len(row))
-    return Nest(row, begin, end, thread, _parents(begin, end, thread), position)
+    thread = usable["thread"].to_numpy()
+    parent = _parents(begin, end, thread)
+    parent_row = np.full(frame.height, NONE, dtype=np.int64)
+    held = parent != NONE
+    parent_row[row[held]] = row[parent[held]]
+    return Nest(row, begin, end, thread, parent, parent_row)
 
 
 def _parents(begin: Ints, end: Ints, thread: Ints) -> Ints:
@@ -113,10 +113,14 @@ def _without_bleed(parent: Ints, end: Ints) -> Ints:
     return parent
 
 
-def chains(nesting: Nest, rows: Ints) -> list[Ints]:
-    """The rows themselves, their parents, the parents of these, ...: one array a level, -1 past the top."""
-    levels = []
-    while (rows != NONE).any():
-        levels.append(rows)
-        rows = nesting.parents_of(rows)
-    return levels
+def chains(parent_row: Ints, rows: Ints) -> pl.DataFrame:
+    """Each row, its parent, the parent of that, ...: `start` (the row itself) and `row`, from the inside out.
+
+    parent_row as in Nest, without rings. One pass a level of nesting, over the chains still going up.
+    """
+    start, row, levels = rows, rows, []
+    while len(row):
+        levels.append(pl.DataFrame({"start": start, "row": row}))
+        up = parent_row[row]
+        start, row = start[up != NONE], up[up != NONE]
+    return pl.concat(levels) if levels else pl.DataFrame(schema={"start": pl.Int64, "row": pl.Int64})

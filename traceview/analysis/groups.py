@@ -1,0 +1,79 @@
+"""GPU work added up: by kernel, by any path of keys, with the statistics of each group.
+
+Everywhere: `calls` counts untimed work too, all times are of timed work alone; percentiles are linear
+between ranks; every time is rounded half to even to whole nanoseconds.
+"""
+
+import polars as pl
+
+# The ways to unfold GPU work in the tree: the columns of work.gpu_work that each level splits by.
+GROUPINGS: dict[str, tuple[str, ...]] = {
+    "kernel": ("family", "group", "variant"),
+    "op": ("op_name", "group", "variant"),
+    "stream": ("stream", "group", "variant"),
+}
+
+
+def _ns(expression: pl.Expr) -> pl.Expr:
+    return expression.round(0, mode="half_to_even").cast(pl.Int64)
+
+
+def statistics() -> list[pl.Expr]:
+    """The aggregates of a group of GPU work: calls, sum_ns, mean_ns, p50_ns, p95_ns, min_ns, max_ns, variants.
+
+    A group of which nothing is timed has sum 0 and null for the rest.
+    """
+    timed = pl.col("dur_ns").filter("timed")
+    return [
+        pl.len().cast(pl.Int64).alias("calls"),
+        timed.sum().alias("sum_ns"),
+        _ns(timed.mean()).alias("mean_ns"),
+        _ns(timed.quantile(0.5, "linear")).alias("p50_ns"),
+        _ns(timed.quantile(0.95, "linear")).alias("p95_ns"),
+        timed.min().alias("min_ns"),
+        timed.max().alias("max_ns"),
+        pl.col("variant").n_unique().cast(pl.Int64).alias("variants"),
+    ]
+
+
+def grouped(work: pl.DataFrame, keys: list[str], steps: int, total_ns: int) -> pl.DataFrame:
+    """Groups of work by keys, largest sum first, ties in the order of the keys' first appearance.
+
+    steps is the number of selected steps, total_ns the sum of all selected GPU work. Columns: keys, the
+    statistics, calls_in_steps, calls_per_step (over the selected steps, without work outside of them),
+    share (null where nothing is timed), and for remarks: grids (distinct), first_grid, ops (distinct),
+    first_op, first_id.
+    """
+    in_steps = pl.col("step").is_not_null().sum().cast(pl.Int64)
+    largest = pl.col("dur_ns").fill_null(-1).arg_max()
+    return (
+        work.group_by(keys, maintain_order=True)
+        .agg(
+            *statistics(),
+            calls_in_steps=in_steps,
+            grids=pl.col("grid").n_unique(),
+            blocks=pl.col("block").n_unique(),
+            grid=pl.col("grid").get(largest),
+            block=pl.col("block").get(largest),
+            ops=pl.col("op_name").n_unique(),
+            op=pl.col("op_name").get(largest),
+            input_dims=pl.col("input_dims").get(largest),
+            input_types=pl.col("input_types").get(largest),
+            largest_id=pl.col("id").get(largest),
+        )
+        .with_columns(
+            calls_per_step=pl.col("calls_in_steps") / max(steps, 1),
+            share=pl.col("sum_ns") / total_ns if total_ns else pl.lit(None, dtype=pl.Float64),
+        )
+        .sort("sum_ns", descending=True, maintain_order=True)
+    )
+
+
+def along(work: pl.DataFrame, grouping: str, path: tuple[object, ...]) -> pl.DataFrame:
+    """The work at a place of the tree: path holds one value for each level that was gone down.
+
+    A None in the path means work that has no such key (no op, outside any graph).
+    """
+    for column, value in zip(GROUPINGS[grouping], path, strict=False):
+        work = work.filter(pl.col(column).eq_missing(pl.lit(value)))
+    return work

@@ -1,0 +1,88 @@
+"""What step markers look like: the grammars of frameworks, their phases, batch sizes and token counts."""
+
+import re
+from dataclasses import dataclass
+
+import polars as pl
+
+PHASE = pl.Enum(["prefill", "decode", "mixed", "idle"])
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """One framework's way to name a step. `source` is the word of the JSON contract."""
+
+    source: str
+    pattern: str
+
+
+# In order of preference: the first grammar that matches any annotation gives the steps.
+# torch: torch/profiler/profiler.py; vLLM: vllm/v1/worker/gpu_worker.py; SGLang: scheduler profiling;
+# ATOM and diffusion: as TraceLens' annotation_utils.py reads them.
+GRAMMARS = (
+    Grammar("profiler-step", r"^ProfilerStep#\d+$"),
+    Grammar("vllm", r"^execute_(\d+_)?context_\d+\(.*\)_generation_\d+\(.*\)|^execute_new_\d+_cached_\d+"),
+    Grammar("sglang", r"^step\[[A-Z_]+\b.*\]"),
+    Grammar("annotation", r"^(prefill|decode|mixed)\[bs=.*\]|^execute_diffusion_\d+_\d+x\d+"),
+)
+
+_VLLM = re.compile(r"^execute_(?:\d+_)?context_(\d+)\((.*?)\)_generation_(\d+)\((.*?)\)")
+_VLLM_OLD = re.compile(r"^execute_new_(\d+)_cached_(\d+)")
+_SGLANG = re.compile(r"^step\[([A-Z_]+)\b(.*)\]")
+_ATOM = re.compile(r"^(prefill|decode|mixed)\[(.*)\]")
+_NUMBER = re.compile(r"\b(bs|toks|tok)=(\d+)")
+
+_SGLANG_PHASES = {
+    "DECODE": "decode",
+    "EXTEND": "prefill",
+    "PREFILL": "prefill",
+    "MIXED": "mixed",
+    "IDLE": "idle",
+    "VERIFY": "decode",
+    "TARGET_VERIFY": "decode",
+    "DRAFT_EXTEND": "decode",
+}
+
+
+@dataclass(frozen=True)
+class MarkerFacts:
+    """What a marker's text says. None: it does not say."""
+
+    phase: str | None = None
+    batch: int | None = None
+    tokens: int | None = None
+
+
+def marker_facts(name: str) -> MarkerFacts:
+    """Phase, batch (requests) and tokens of one marker; fields that are not known are ignored."""
+    if found := _VLLM.match(name):
+        context, generation = int(found[1]), int(found[3])
+        tokens = [_leading_number(found[2]), _leading_number(found[4])]
+        known = None if None in tokens else sum(t or 0 for t in tokens)
+        return MarkerFacts(_phase_of(context, generation), context + generation, known)
+    if found := _VLLM_OLD.match(name):
+        new, cached = int(found[1]), int(found[2])
+        return MarkerFacts(_phase_of(new, cached), new + cached)
+    if found := _SGLANG.match(name):
+        numbers = dict(_NUMBER.findall(found[2]))
+        return MarkerFacts(_SGLANG_PHASES.get(found[1]), _int(numbers.get("bs")), _int(numbers.get("toks")))
+    if found := _ATOM.match(name):
+        numbers = dict(_NUMBER.findall(found[2]))
+        return MarkerFacts(found[1], _int(numbers.get("bs")), _int(numbers.get("tok")))
+    return MarkerFacts()
+
+
+def _phase_of(prefill: int, decode: int) -> str:
+    if prefill and decode:
+        return "mixed"
+    return "prefill" if prefill else "decode" if decode else "idle"
+
+
+def _leading_number(text: str) -> int | None:
+    """The token count: plain, or the query sum `sq<n>` of vLLM's detailed form."""
+    found = re.match(r"(?:sq)?(\d+)", text)
+    return int(found[1]) if found else None
+
+
+def _int(text: str | None) -> int | None:
+    return int(text) if text else None

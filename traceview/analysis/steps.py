@@ -1,0 +1,253 @@
+"""The steps of a trace, and the step of each piece of GPU work.
+
+Two definitions stand side by side. Launched-in: work belongs to the step that holds its launch call; work
+without a launch in the file to the GPU step annotation that holds its start, else to the CPU window that
+does, else to none. By clock: all GPU work clipped to the step's CPU window.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from traceview.analysis import intervals
+from traceview.analysis.markers import GRAMMARS, PHASE, marker_facts
+from traceview.trace import Trace
+
+# One row a step, in time order. wall_ns and period_ns are null where unknown (period: the last step).
+WINDOWS = pl.Schema(
+    {
+        "index": pl.Int64,
+        "name": pl.String,
+        "phase": PHASE,
+        "phase_from": pl.String,
+        "batch": pl.Int64,
+        "tokens": pl.Int64,
+        "begin_ns": pl.Int64,
+        "wall_ns": pl.Int64,
+        "period_ns": pl.Int64,
+        "cut_off": pl.Boolean,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Where the steps are and how they were found.
+
+    windows: WINDOWS. gpu_windows: device, index, begin_ns, dur_ns of the markers' copies on the GPU.
+    source and confidence are the JSON contract's; source "none" is one step, the whole trace.
+    """
+
+    windows: pl.DataFrame
+    gpu_windows: pl.DataFrame
+    source: str
+    confidence: float
+
+    @property
+    def whole_trace(self) -> bool:
+        """True where the trace has no steps and stands for one."""
+        return self.source == "none"
+
+
+def find_steps(trace: Trace) -> Steps:
+    """The steps by the first marker grammar that matches, else one step: the whole trace."""
+    marks = trace.annotations.filter(pl.col("begin_ns").is_not_null(), pl.col("dur_ns") >= 0).with_columns(
+        pl.col("name").cast(pl.String), pl.col("on_gpu").fill_null(False)
+    )
+    names = marks["name"].unique()
+    for grammar in GRAMMARS:
+        matching = names.filter(names.str.contains(grammar.pattern))
+        if len(matching):
+            return _from_marks(marks.filter(pl.col("name").is_in(matching.implode())), grammar.source, trace)
+    return _whole(trace)
+
+
+def _from_marks(marks: pl.DataFrame, source: str, trace: Trace) -> Steps:
+    on_gpu = marks.filter("on_gpu")
+    chosen = (
+        _outermost(marks.filter(~pl.col("on_gpu"))) if on_gpu.height < marks.height else _outermost(on_gpu)
+    )
+    facts = {name: marker_facts(name) for name in chosen["name"].unique()}
+
+    def fact(word: str, dtype: pl.DataType | type[pl.DataType]) -> pl.Expr:
+        values = {name: getattr(found, word) for name, found in facts.items()}
+        return pl.col("name").replace_strict(values, return_dtype=dtype).alias(word)
+
+    begin = pl.col("begin_ns")
+    windows = (
+        chosen.select("name", "begin_ns", wall_ns="dur_ns")
+        .with_row_index("index")
+        .with_columns(
+            fact("phase", PHASE),
+            fact("batch", pl.Int64),
+            fact("tokens", pl.Int64),
+            period_ns=begin.shift(-1) - begin,
+            # A file that was cut leaves its last step without an honest end.
+            cut_off=(pl.col("index") == chosen.height - 1) & pl.lit(not trace.complete),
+        )
+    )
+    windows = windows.with_columns(phase_from=pl.when(pl.col("phase").is_not_null()).then(pl.lit("marker")))
+    windows = windows.select(pl.col(name).cast(dtype) for name, dtype in WINDOWS.items())
+    return Steps(windows, _gpu_windows(windows, on_gpu), source, 1.0)
+
+
+def _outermost(marks: pl.DataFrame) -> pl.DataFrame:
+    """Marks in time order without those that lie inside an earlier one."""
+    end = pl.col("begin_ns") + pl.col("dur_ns")
+    return marks.sort("begin_ns", -pl.col("dur_ns"), maintain_order=True).filter(
+        (end > end.cum_max().shift(1)).fill_null(True)
+    )
+
+
+def _gpu_windows(windows: pl.DataFrame, on_gpu: pl.DataFrame) -> pl.DataFrame:
+    """device, index, begin_ns, dur_ns: the extent of each step's copies on each device.
+
+    A copy belongs to the latest CPU marker of its name that does not begin after it.
+    """
+    copies = on_gpu.select("name", "begin_ns", "dur_ns", device=_leading_int("pid")).sort("begin_ns")
+    starts = windows.select("name", "index", begin_ns=pl.col("begin_ns") - 1).sort("begin_ns")
+    found = copies.join_asof(starts, on="begin_ns", by="name", strategy="backward", check_sortedness=False)
+    end = pl.col("begin_ns") + pl.col("dur_ns")
+    return (
+        found.filter(pl.col("index").is_not_null())
+        .group_by("device", "index")
+        .agg(pl.col("begin_ns").min(), end_ns=end.max())
+        .select("device", "index", "begin_ns", dur_ns=pl.col("end_ns") - pl.col("begin_ns"))
+        .sort("device", "begin_ns")
+    )
+
+
+def _leading_int(column: str) -> pl.Expr:
+    return pl.col(column).cast(pl.String).str.extract(r"(\d+)").cast(pl.Int64, strict=False)
+
+
+def _whole(trace: Trace) -> Steps:
+    """One step, the extent of the GPU work, or of everything where there is none."""
+    frames = (
+        [trace.gpu.filter("timed")] if trace.gpu["timed"].any() else [trace.ops, trace.python, trace.slices]
+    )
+    extents = [
+        f.filter(pl.col("dur_ns") >= 0).select(
+            begin_ns=pl.col("begin_ns").min(), end_ns=(pl.col("begin_ns") + pl.col("dur_ns")).max()
+        )
+        for f in frames
+    ]
+    extent = pl.concat(extents).select(pl.col("begin_ns").min(), pl.col("end_ns").max())
+    windows = extent.select(
+        index=pl.lit(0),
+        name=pl.lit("whole trace"),
+        begin_ns="begin_ns",
+        wall_ns=pl.col("end_ns") - pl.col("begin_ns"),
+        cut_off=pl.lit(not trace.complete),
+    )
+    missing = [pl.lit(None, dtype=t).alias(c) for c, t in WINDOWS.items() if c not in windows.columns]
+    windows = windows.with_columns(missing).select(
+        pl.col(name).cast(dtype) for name, dtype in WINDOWS.items()
+    )
+    return Steps(
+        windows,
+        pl.DataFrame(
+            schema={"device": pl.Int64, "index": pl.Int64, "begin_ns": pl.Int64, "dur_ns": pl.Int64}
+        ),
+        "none",
+        1.0,
+    )
+
+
+def assign(steps: Steps, work: pl.DataFrame) -> pl.Series:
+    """The step (index) of each row of `work`, launched-in; null is outside.
+
+    work: begin_ns, device, launch_begin_ns (null where the launch is not in the file). Each row is in
+    exactly one step or outside.
+    """
+    if steps.whole_trace:
+        return pl.repeat(0, work.height, dtype=pl.Int64, eager=True).alias("step")
+    # Where two markers overlap, the moment belongs to the one that began first.
+    ends = (pl.col("begin_ns") + pl.col("wall_ns")).alias("end_ns")
+    windows = steps.windows.select("index", "begin_ns", ends).with_columns(
+        begin_ns=pl.max_horizontal("begin_ns", pl.col("end_ns").cum_max().shift(1))
+    )
+    by_launch = _holding(windows, work["launch_begin_ns"])
+    by_start = _holding(windows, work["begin_ns"])
+    on_gpu = _holding_on_device(steps.gpu_windows, work)
+    launched = work["launch_begin_ns"].is_not_null()
+    return (
+        pl.DataFrame({"launched": launched, "by_launch": by_launch, "on_gpu": on_gpu, "by_start": by_start})
+        .select(step=pl.when("launched").then("by_launch").otherwise(pl.coalesce("on_gpu", "by_start")))
+        .to_series()
+    )
+
+
+def _holding(windows: pl.DataFrame, at: pl.Series) -> pl.Series:
+    """Index of the window (index, begin_ns, end_ns; sorted, disjoint) that holds each moment, else null."""
+    moments = pl.DataFrame({"at": at}).with_row_index("i").sort("at")
+    found = moments.join_asof(
+        windows, left_on="at", right_on="begin_ns", strategy="backward", check_sortedness=False
+    )
+    return found.sort("i").select(pl.when(pl.col("at") < pl.col("end_ns")).then("index")).to_series()
+
+
+def _holding_on_device(gpu_windows: pl.DataFrame, work: pl.DataFrame) -> pl.Series:
+    moments = work.select("device", at="begin_ns").with_row_index("i").sort("at")
+    windows = gpu_windows.select("device", "index", "begin_ns", end_ns=intervals.END).sort("begin_ns")
+    found = moments.join_asof(
+        windows, left_on="at", right_on="begin_ns", by="device", strategy="backward", check_sortedness=False
+    )
+    return found.sort("i").select(pl.when(pl.col("at") < pl.col("end_ns")).then("index")).to_series()
+
+
+def step_table(steps: Steps, work: pl.DataFrame) -> pl.DataFrame:
+    """Each step with its GPU work: WINDOWS plus events, sum_ns, busy_ns, idle_ns, sum_by_clock_ns, straddling.
+
+    work: step, device, begin_ns, dur_ns, timed. busy is the union of the step's own work, per device and
+    added; idle is the wall minus the union of all GPU work clipped to the window, per device that has any
+    work in the trace, added. `events` counts untimed work too.
+    """
+    timed = work.filter("timed")
+    windows = steps.windows
+    begin = windows["begin_ns"].fill_null(0).to_numpy()
+    end = begin + windows["wall_ns"].fill_null(0).to_numpy()
+    covered = _clipped(timed, begin, end)
+    union = intervals.merged(timed, ["device"])
+    devices = max(1, timed["device"].n_unique())
+    own = work.group_by("step").agg(
+        events=pl.len().cast(pl.Int64), sum_ns=pl.col("dur_ns").filter("timed").sum()
+    )
+    busy = intervals.merged(timed, ["step", "device"]).group_by("step").agg(busy_ns=pl.col("dur_ns").sum())
+    over = (
+        timed.join(
+            windows.select(step="index", from_ns="begin_ns", to_ns=pl.col("begin_ns") + pl.col("wall_ns")),
+            on="step",
+        )
+        .filter((pl.col("begin_ns") < pl.col("from_ns")) | (intervals.END > pl.col("to_ns")))
+        .group_by("step")
+        .agg(straddling=pl.len().cast(pl.Int64))
+    )
+    idle = (end - begin) * devices - _clipped(union, begin, end)
+    return (
+        windows.with_columns(sum_by_clock_ns=pl.Series(covered), idle_ns=pl.Series(idle))
+        .join(own, left_on="index", right_on="step", how="left")
+        .join(busy, left_on="index", right_on="step", how="left")
+        .join(over, left_on="index", right_on="step", how="left")
+        .with_columns(pl.col("events", "sum_ns", "busy_ns", "straddling").fill_null(0))
+        .sort("index")
+    )
+
+
+def _clipped(work: pl.DataFrame, begin: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Length of the work inside each window [begin, end), overlaps counted as often as they occur."""
+    starts = work["begin_ns"].to_numpy()
+    ends = starts + work["dur_ns"].to_numpy()
+    until_end = intervals.covered_until(starts, ends, end)
+    return np.asarray(until_end - intervals.covered_until(starts, ends, begin), dtype=np.int64)
+
+
+def typical(table: pl.DataFrame) -> pl.DataFrame:
+    """The steps that percentiles and outliers are made of: without the first and a cut-off one.
+
+    Where that leaves nothing, all of them.
+    """
+    kept = table.filter(pl.col("index") > 0, ~pl.col("cut_off"))
+    return kept if kept.height else table

@@ -1,0 +1,302 @@
+"""A trace and the questions one can ask of it: what the command line, the screens and scripts all use."""
+
+import re
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from traceview import parsers
+from traceview.analysis import header, health, totals
+from traceview.analysis.attribution import Links, launch_calls
+from traceview.analysis.groups import grouped
+from traceview.analysis.launches import Query, documents, matching
+from traceview.analysis.names import short_name
+from traceview.analysis.steps import Steps, assign, find_steps, step_table, typical
+from traceview.analysis.work import gpu_work
+from traceview.errors import TraceError
+from traceview.parsers import Progress
+from traceview.report import note
+from traceview.selection import Selection
+from traceview.trace import Notice, Trace
+
+__all__ = ["Progress", "Selection", "Session", "find_trace", "open_session", "traces_in"]
+
+
+def open_session(
+    path: str | Path,
+    progress: Callable[[Progress], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+) -> "Session":
+    """Read a trace and make it ready for questions. Raises TraceError and Cancelled as parsers.load does."""
+    return Session(parsers.load(path, progress, cancelled))
+
+
+def find_trace(path: str | Path) -> Path:
+    """The trace that a path means: the file itself, or the only trace of a folder.
+
+    Raises TraceError (exit code 2) that lists the traces of a folder with several, and (3) for one without.
+    """
+    place = Path(path)
+    if not place.is_dir():
+        return place
+    found = traces_in(place)
+    if not found:
+        raise TraceError(f"{place}: a folder without a trace (*.json, *.json.gz)")
+    if len(found) > 1:
+        names = ", ".join(p.name for p in found[:16]) + (", ..." if len(found) > 16 else "")
+        raise TraceError(f"{place}: a folder of {len(found)} traces, name one of them: {names}", exit_code=2)
+    return found[0]
+
+
+def traces_in(folder: Path) -> list[Path]:
+    """The files of a folder that look like traces by name, ranks in the order of their numbers."""
+    kinds = (".json", ".json.gz")
+    found = [p for p in folder.iterdir() if p.name.endswith(kinds) and p.is_file()]
+    return sorted(found, key=lambda p: [int(t) if t.isdigit() else t for t in re.split(r"(\d+)", p.name)])
+
+
+class Session:
+    """Questions of one trace. Every answer for a selection is a frame or a plain document; nothing is drawn.
+
+    Answers are computed when first asked for; the trace itself never changes.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+
+    @cached_property
+    def links(self) -> Links:
+        """Launch calls, ops and Python frames of the GPU work."""
+        return Links(self.trace)
+
+    @cached_property
+    def found_steps(self) -> Steps:
+        """The steps and how they were found."""
+        return find_steps(self.trace)
+
+    @cached_property
+    def work(self) -> pl.DataFrame:
+        """All GPU work with everything known of it: the columns of analysis.work.gpu_work."""
+        return gpu_work(self.trace, self.links, self.found_steps)
+
+    @cached_property
+    def calls(self) -> pl.DataFrame:
+        """Launch calls (attribution.launch_calls) with the step they were made in."""
+        calls = launch_calls(self.trace)
+        places = calls.select("begin_ns", launch_begin_ns="begin_ns", device=pl.lit(None, dtype=pl.Int64))
+        return calls.with_columns(assign(self.found_steps, places))
+
+    @cached_property
+    def notices(self) -> list[Notice]:
+        """What the person should know about this trace, the file's damage first."""
+        return health.notices(self.trace, self.work, self.calls, self.found_steps)
+
+    @cached_property
+    def names(self) -> pl.DataFrame:
+        """The distinct kernels: group, kind, name, short_name, family."""
+        first = self.work.unique("group", maintain_order=True).select("group", "kind", "name", "family")
+        short = [short_name(name or "") for name in first["name"].cast(pl.String)]
+        return first.with_columns(pl.Series("short_name", short, dtype=pl.String))
+
+    @property
+    def step_names(self) -> list[str]:
+        """The names of all steps, by position."""
+        return self.found_steps.windows["name"].to_list()
+
+    def step_indices(self, selection: Selection) -> list[int] | None:
+        """Positions of the selected steps; None where steps are not narrowed (work outside counts too)."""
+        if selection.steps is None and selection.phase is None:
+            return None
+        windows = self.found_steps.windows
+        if selection.steps is not None:
+            windows = windows.filter(pl.col("index").is_in(selection.steps))
+        if selection.phase is not None:
+            windows = windows.filter(pl.col("phase").cast(pl.String) == selection.phase)
+        return windows["index"].to_list()
+
+    def selected(self, selection: Selection) -> pl.DataFrame:
+        """The rows of `work` that a selection holds."""
+        work = self._on_device(selection)
+        steps = self.step_indices(selection)
+        return work if steps is None else work.filter(pl.col("step").is_in(steps))
+
+    def _on_device(self, selection: Selection) -> pl.DataFrame:
+        return self.work if selection.device is None else self.work.filter(pl.col("device") == selection.device)
+
+    def steps(self, selection: Selection = Selection()) -> pl.DataFrame:
+        """The selected steps with their GPU work: the columns of analysis.steps.step_table."""
+        table = step_table(self.found_steps, self._on_device(selection))
+        steps = self.step_indices(selection)
+        return table if steps is None else table.filter(pl.col("index").is_in(steps))
+
+    def step_count(self, selection: Selection = Selection()) -> int:
+        """How many steps are selected."""
+        steps = self.step_indices(selection)
+        return self.found_steps.windows.height if steps is None else len(steps)
+
+    def step_families(self, selection: Selection = Selection()) -> pl.DataFrame:
+        """Timed GPU work of each step and family: step, family, sum_ns; largest family first."""
+        work = self.selected(selection).filter("timed", pl.col("step").is_not_null())
+        return (
+            work.group_by("step", "family")
+            .agg(sum_ns=pl.col("dur_ns").sum())
+            .sort(pl.col("sum_ns").sum().over("family"), "family", "step", descending=[True, False, False])
+        )
+
+    def families(self, selection: Selection = Selection()) -> pl.DataFrame:
+        """Groups by family (see groups.grouped), largest first."""
+        return self._grouped(selection, ["family"])
+
+    def groups(self, selection: Selection = Selection()) -> pl.DataFrame:
+        """Groups by kernel name with short_name, family and kind; largest sum first, ties by name."""
+        table = self._grouped(selection, ["group"]).join(self.names, on="group", how="left")
+        return table.sort(
+            ["sum_ns", pl.col("name").cast(pl.String)], descending=[True, False], maintain_order=True
+        )
+
+    def _grouped(self, selection: Selection, keys: list[str]) -> pl.DataFrame:
+        work = self.selected(selection)
+        total = int(work.filter("timed")["dur_ns"].sum())
+        return grouped(work, keys, self.step_count(selection), total)
+
+    def launches(self, selection: Selection, query: Query) -> pl.DataFrame:
+        """The selected rows of `work` that match a query, sorted, without its limit."""
+        return matching(self.selected(selection), query)
+
+    def launch_documents(self, rows: pl.DataFrame) -> list[dict[str, Any]]:
+        """Rows of `work` as the contract's launch rows, with short_name and stacks."""
+        short = self.names.select("group", "short_name")
+        return documents(self.links, rows.join(short, on="group", how="left", maintain_order="left"))
+
+    def launches_document(self, selection: Selection, query: Query) -> dict[str, Any]:
+        """The document of `launches --format json`."""
+        rows = self.launches(selection, query)
+        shown = rows.head(query.limit) if query.limit else rows
+        return {
+            "schema": "traceview.launches/1",
+            "selection": selection.as_dict(),
+            "total": rows.height,
+            "rows": self.launch_documents(shown),
+        }
+
+    def report(self, selection: Selection = Selection(), top: int = 10, width: int = note.WIDTH) -> str:
+        """The markdown note of the largest kernels of a selection and the biggest launch among them."""
+        summary = self.summary(selection)
+        command = ["traceview", "report", self.trace.path, *selection.options()]
+        largest = self.selected(selection).filter("timed").sort("dur_ns", descending=True).head(1)
+        biggest = self.launch_documents(largest)
+        return note.note(
+            summary, summary["groups"][:top], [], biggest[0] if biggest else None, command, marked=False, width=width
+        )
+
+    def gpu(self, selection: Selection = Selection()) -> dict[str, Any]:
+        """The contract's `gpu` object."""
+        return totals.gpu_totals(self.selected(selection))
+
+    def host(self, selection: Selection = Selection()) -> dict[str, Any]:
+        """The contract's `host` object; with steps selected, of the calls and ops that begin in them."""
+        steps = self.step_indices(selection)
+        if steps is None:
+            return totals.host_totals(self.selected(selection), self.calls, self.trace.ops.height)
+        ops = self.trace.ops.select("begin_ns", launch_begin_ns="begin_ns", device=pl.lit(None, dtype=pl.Int64))
+        ops_in_steps = assign(self.found_steps, ops).is_in(steps).sum()
+        calls = self.calls.filter(pl.col("step").is_in(steps))
+        return totals.host_totals(self.selected(selection), calls, int(ops_in_steps))
+
+    def outside(self, selection: Selection = Selection()) -> dict[str, int]:
+        """Events and sum of the selected GPU work that is in no step."""
+        work = self.selected(selection).filter(pl.col("step").is_null())
+        return {"events": work.height, "sum_ns": int(work.filter("timed")["dur_ns"].sum())}
+
+    def trace_facts(self) -> dict[str, Any]:
+        """The contract's `trace` object."""
+        trace = self.trace
+        events = trace.events
+        return {
+            "path": trace.path,
+            "bytes": trace.bytes,
+            "compression": trace.compression,
+            "layout": trace.layout,
+            "producer": header.producer(trace),
+            "clock_base_ns": header.clock_base_ns(trace),
+            "events": {
+                "in_file": events.in_file,
+                "loaded": events.loaded,
+                "set_aside": events.set_aside,
+                "repaired": events.repaired,
+            },
+            "complete": trace.complete,
+            "rank": header.rank(trace),
+            "world_size": header.world_size(trace),
+            "devices": [
+                {**d, "peak_bandwidth_gbs": None, "peak_source": None, "peak_confidence": None}
+                for d in header.devices(trace)
+            ],
+            "recorded": header.recorded(trace),
+            "notices": [notice.as_dict() for notice in self.notices],
+        }
+
+    def summary(self, selection: Selection = Selection()) -> dict[str, Any]:
+        """The document of `summary --format json`."""
+        steps = self.steps(selection)
+        usual = typical(steps)["wall_ns"].drop_nulls()
+        found = self.found_steps
+        return {
+            "schema": "traceview.summary/1",
+            "selection": selection.as_dict(),
+            "trace": self.trace_facts(),
+            "gpu": self.gpu(selection),
+            "host": self.host(selection),
+            "steps": {
+                "source": found.source,
+                "rule": "launched-in",
+                "confidence": found.confidence,
+                "count": steps.height,
+                "wall_p50_ns": _quantile(usual, 0.5),
+                "wall_p95_ns": _quantile(usual, 0.95),
+                "items": steps.to_dicts(),
+                "outside": self.outside(selection),
+            },
+            "groups": self.groups(selection).select(*_GROUP_KEYS).to_dicts(),
+            "host_groups": [] if self.work.height else self._host_groups(),
+        }
+
+    def _host_groups(self) -> list[dict[str, Any]]:
+        steps = max(1, self.step_count())
+        return [
+            {
+                **dict.fromkeys(_GROUP_KEYS),
+                **group,
+                "short_name": short_name(group["name"]),
+                "kind": "host",
+                "calls_per_step": group["calls"] / steps,
+            }
+            for group in totals.host_groups(self.trace).iter_rows(named=True)
+        ]
+
+
+_GROUP_KEYS = (
+    "name",
+    "short_name",
+    "kind",
+    "family",
+    "calls",
+    "calls_per_step",
+    "sum_ns",
+    "share",
+    "mean_ns",
+    "p50_ns",
+    "p95_ns",
+    "min_ns",
+    "max_ns",
+    "variants",
+)
+
+
+def _quantile(values: pl.Series, at: float) -> int | None:
+    """Linear between ranks, rounded half to even."""
+    found = values.quantile(at, "linear")
+    return None if found is None else round(found)

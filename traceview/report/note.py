@@ -1,0 +1,146 @@
+"""The note that a person takes away: markdown that pastes into a ticket or a chat as it is."""
+
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from traceview import __version__
+from traceview.report.tables import Column
+from traceview.report.text import (
+    facts_lines,
+    fmt_dims,
+    fmt_grid,
+    fmt_per_step,
+    rendered,
+    selection_line,
+    share_chart,
+)
+from traceview.units import fmt_count, fmt_ns, fmt_percent, md_cell, safe_text, shorten
+
+# Under 100 columns, as chats and terminals wrap beyond that.
+WIDTH = 96
+
+_GROUPS = [
+    Column("kernel", number=False, elastic=True),
+    Column("family", number=False),
+    Column("share"),
+    Column("per step"),
+    Column("calls/step"),
+    Column("mean"),
+    Column("p95"),
+    Column("max"),
+]
+_LAUNCHES = [
+    Column("id"),
+    Column("step"),
+    Column("duration"),
+    Column("grid"),
+    Column("block"),
+    Column("op", number=False, elastic=True),
+    Column("shapes", number=False, elastic=True),
+]
+_LISTED = 20
+
+
+def note(
+    summary: dict[str, Any],
+    groups: Sequence[dict[str, Any]],
+    launches: Sequence[dict[str, Any]],
+    biggest: dict[str, Any] | None,
+    command: Sequence[str],
+    marked: bool,
+    width: int = WIDTH,
+) -> str:
+    """The page: facts, selection, where the time goes, marked launches, the biggest launch, how to repeat it.
+
+    summary is the summary document of the selection; groups are its group rows that the note is about
+    (marked: chosen by the person, else the largest); launches and biggest are launch rows.
+    """
+    parts = [f"# {md_cell(_file_name(summary['trace']['path']))}: where the GPU time goes\n", _facts(summary)]
+    if groups:
+        title = "Marked kernels" if marked else "Where the time goes"
+        parts.append(f"## {title}\n\n{_chart(groups, width)}\n{_groups_table(groups, summary, width)}")
+    if launches:
+        parts.append(f"## Marked launches\n\n{_launches_table(launches, width)}")
+    if biggest:
+        parts.append(_launch(biggest, width))
+    if summary["trace"]["notices"]:
+        parts.append(
+            "## What to know about this trace\n\n"
+            + "".join(f"- {md_cell(n['message'])}\n" for n in summary["trace"]["notices"])
+        )
+    parts.append(
+        "The same from the command line:\n\n"
+        f"```\n{safe_text(shlex.join(command))}\n```\n\n"
+        f"traceview {__version__}; sums are durations added over streams, shares are of the selected sum.\n"
+    )
+    return "\n".join(parts)
+
+
+def _file_name(path: str) -> str:
+    return path.replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def _facts(summary: dict[str, Any]) -> str:
+    lines = [*facts_lines(summary), selection_line(summary["selection"])]
+    words = (line.split(" ", 1) for line in lines)
+    return "".join(f"- {word}: {md_cell(rest.strip())}\n" for word, rest in words)
+
+
+def _chart(groups: Sequence[dict[str, Any]], width: int) -> str:
+    return f"```\n{share_chart(groups, width - 8)}\n```\n"
+
+
+def _groups_table(groups: Sequence[dict[str, Any]], summary: dict[str, Any], width: int) -> str:
+    steps = max(1, summary["steps"]["count"])
+    rows = [
+        [
+            g["short_name"],
+            g["family"] or "-",
+            fmt_percent(g["share"]),
+            fmt_ns(g["sum_ns"] / steps),
+            fmt_per_step(g["calls_per_step"]),
+            fmt_ns(g["mean_ns"]),
+            fmt_ns(g["p95_ns"]),
+            fmt_ns(g["max_ns"]),
+        ]
+        for g in groups
+    ]
+    return rendered("markdown", _GROUPS, rows, width)
+
+
+def _launches_table(launches: Sequence[dict[str, Any]], width: int) -> str:
+    rows = [
+        [
+            str(r["id"]),
+            "-" if r["step"] is None else str(r["step"]),
+            fmt_ns(r["dur_ns"]),
+            fmt_grid(r["grid"]),
+            fmt_grid(r["block"]),
+            r["op"] or "-",
+            fmt_dims(r["input_dims"]),
+        ]
+        for r in launches[:_LISTED]
+    ]
+    more = len(launches) - _LISTED
+    rest = f"\n... and {fmt_count(more)} more\n" if more > 0 else ""
+    return rendered("markdown", _LAUNCHES, rows, width) + rest
+
+
+def _launch(row: dict[str, Any], width: int) -> str:
+    """The biggest launch as a list: what it is, what it moves, who called it."""
+    op_stack = " <- ".join(row["op_stack"]) or {"graph": "- (inside a CUDA graph)"}.get(row["launch_link"], "-")
+    facts = {
+        "kernel": shorten(row["name"], 400),
+        "duration": f"{fmt_ns(row['dur_ns'])} ({fmt_count(row['dur_ns'])} ns), launch {row['id']}, "
+        + ("outside of any step" if row["step"] is None else f"step {row['step']}"),
+        "grid x block": f"{fmt_grid(row['grid'])} x {fmt_grid(row['block'])}",
+        "shapes": fmt_dims(row["input_dims"]),
+        "types": ", ".join(map(str, row["input_types"] or [])) or "-",
+        "op": op_stack,
+        "module": " in ".join(row["modules"]) or "-",
+        "Python": " <- ".join(row["python_stack"][:4]) or "-",
+        "launched by": f"{row['launched_by'] or '-'}, delay {fmt_ns(row['launch_delay_ns'])} ({row['launch_link']})",
+    }
+    lines = "".join(f"- {key}: {md_cell(value)}\n" for key, value in facts.items())
+    return f"## The biggest launch: {md_cell(shorten(row['short_name'], width - 24))}\n\n{lines}"

@@ -1,0 +1,229 @@
+"""The answers of the command line as text: plain tables, markdown and CSV."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from traceview import charts
+from traceview.report.tables import Column, csv_table, markdown_table, plain_table
+from traceview.units import fmt_bytes, fmt_count, fmt_ns, fmt_percent, safe_text, shorten
+
+Style = Literal["table", "markdown"]
+
+_GROUP_COLUMNS = [
+    Column("kernel", number=False, elastic=True),
+    Column("family", number=False),
+    Column("share"),
+    Column("sum"),
+    Column("calls"),
+    Column("/step"),
+    Column("mean"),
+    Column("p50"),
+    Column("p95"),
+    Column("max"),
+]
+# 80 columns have no room for all of them.
+_NARROW = ("kernel", "share", "sum", "calls", "/step", "mean")
+
+_STEP_COLUMNS = [
+    Column("step", number=False, elastic=True),
+    Column("phase", number=False),
+    Column("wall"),
+    Column("GPU sum"),
+    Column("busy"),
+    Column("idle"),
+    Column("events"),
+    Column("straddling"),
+]
+
+_LAUNCH_COLUMNS = [
+    Column("id"),
+    Column("step"),
+    Column("start"),
+    Column("duration"),
+    Column("delay"),
+    Column("stream"),
+    Column("grid", number=False),
+    Column("block", number=False),
+    Column("op", number=False, elastic=True),
+    Column("shapes", number=False, elastic=True),
+    Column("kernel", number=False, elastic=True),
+]
+
+
+def rendered(style: Style, columns: list[Column], rows: list[list[str]], width: int) -> str:
+    """A table in the wanted style."""
+    return (plain_table if style == "table" else markdown_table)(columns, rows, width)
+
+
+def facts_lines(document: dict[str, Any]) -> list[str]:
+    """The trace and the selection in a few plain lines: what was read, what was set aside, what it is of."""
+    trace, gpu, steps = document["trace"], document["gpu"], document["steps"]
+    events = trace["events"]
+    devices = {d["id"]: d["name"] for d in trace["devices"]}
+    used = [d["id"] for d in gpu["devices"]]
+    names = sorted({devices.get(i) or "unknown GPU" for i in used})
+    lines = [
+        f"trace     {safe_text(trace['path'])}  ({fmt_bytes(trace['bytes'])}, {trace['layout']}"
+        + (f", rank {trace['rank']} of {trace['world_size']}" if trace["world_size"] else "")
+        + ")",
+        f"events    {fmt_count(events['in_file'])} in the file, {fmt_count(events['loaded'])} loaded, "
+        f"{fmt_count(events['set_aside'])} set aside, {fmt_count(events['repaired'])} repaired",
+    ]
+    if used:
+        lines += [
+            f"GPU       {safe_text(', '.join(names))}; {gpu['kernels']:,} kernels, {gpu['copies']:,} copies, "
+            f"{gpu['sets']:,} sets",
+            f"time      sum {fmt_ns(gpu['sum_ns'])}, busy {fmt_ns(gpu['busy_ns'])} of a span of "
+            f"{fmt_ns(gpu['span_ns'])}, idle {fmt_ns(gpu['idle_ns'])}",
+        ]
+    source = "no markers: the whole trace is one step" if steps["source"] == "none" else f"from {steps['source']}"
+    lines.append(
+        f"steps     {steps['count']} ({source}), wall p50 {fmt_ns(steps['wall_p50_ns'])}, "
+        f"p95 {fmt_ns(steps['wall_p95_ns'])}"
+    )
+    return lines
+
+
+def selection_line(selection: dict[str, Any]) -> str:
+    """What is selected, in one line; for everything, the word all."""
+    chosen = [f"{key} {_range(value)}" for key, value in selection.items() if value is not None]
+    return "selected  " + (", ".join(chosen) or "all")
+
+
+def _range(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def summary_tables(document: dict[str, Any], style: Style, width: int, limit: int = 30) -> str:
+    """The summary document as text: facts, steps, groups. Lists over `limit` rows say what they leave out."""
+    parts = ["\n".join([*facts_lines(document), selection_line(document["selection"])]) + "\n"]
+    if style == "markdown":
+        parts = ["".join(f"- {line.split(' ', 1)[0]}: {_md(line)}\n" for line in parts[0].splitlines())]
+    items = document["steps"]["items"]
+    if document["steps"]["source"] != "none":
+        parts.append(rendered(style, _STEP_COLUMNS, [_step_row(s) for s in items[:limit]], width))
+        parts[-1] += _left_out(len(items) - limit, "steps")
+        outside = document["steps"]["outside"]
+        if outside["events"]:
+            parts[-1] += f"outside of any step: {outside['events']:,} events, {fmt_ns(outside['sum_ns'])}\n"
+    groups = document["groups"] or document["host_groups"]
+    columns = [c for c in _GROUP_COLUMNS if width >= 100 or c.title in _NARROW]
+    rows = [[_group_cells(g)[c.title] for c in columns] for g in groups[:limit]]
+    if not document["groups"]:
+        parts.append("No GPU work in this file. CPU slices by name (nested ones count in each other):\n")
+    parts.append(rendered(style, columns, rows, width) + _rest(groups[limit:]))
+    return "\n".join(parts)
+
+
+def _md(line: str) -> str:
+    return line.split(" ", 1)[1].strip()
+
+
+def _left_out(count: int, what: str) -> str:
+    return f"... and {count:,} {what} more\n" if count > 0 else ""
+
+
+def _rest(groups: list[dict[str, Any]]) -> str:
+    if not groups:
+        return ""
+    share = sum(g["share"] or 0.0 for g in groups)
+    return f"... and {len(groups):,} groups more, {fmt_percent(share)} together\n"
+
+
+def _step_row(step: dict[str, Any]) -> list[str]:
+    times = [fmt_ns(step[k]) for k in ("wall_ns", "sum_ns", "busy_ns", "idle_ns")]
+    return [step["name"], step["phase"] or "-", *times, fmt_count(step["events"]), fmt_count(step["straddling"])]
+
+
+def _group_cells(group: dict[str, Any]) -> dict[str, str]:
+    return {
+        "kernel": group["short_name"],
+        "family": group["family"] or "-",
+        "share": fmt_percent(group["share"]),
+        "sum": fmt_ns(group["sum_ns"]),
+        "calls": fmt_count(group["calls"]),
+        "/step": fmt_per_step(group["calls_per_step"]),
+        "mean": fmt_ns(group["mean_ns"]),
+        "p50": fmt_ns(group["p50_ns"]),
+        "p95": fmt_ns(group["p95_ns"]),
+        "max": fmt_ns(group["max_ns"]),
+    }
+
+
+def fmt_per_step(calls: float | None) -> str:
+    """Calls per step: whole where it is whole, else with one decimal."""
+    if calls is None:
+        return "-"
+    return f"{calls:,.0f}" if calls == int(calls) else f"{calls:,.1f}"
+
+
+def fmt_dims(dims: Any) -> str:
+    """Shapes as text: `[495552, 1, 576] [495552, 1, 576] []`; a list of tensors keeps its brackets."""
+    if dims is None:
+        return "-"
+    return " ".join(str(d).replace('"', "") for d in dims) if isinstance(dims, list) else str(dims)
+
+
+def fmt_grid(grid: list[int] | None) -> str:
+    """`557,496` where only x counts, else `8 x 2 x 1`; unknown is `-`."""
+    if not grid:
+        return "-"
+    if all(n == 1 for n in grid[1:]):
+        return fmt_count(grid[0])
+    return " x ".join(map(fmt_count, grid))
+
+
+def launches_table(document: dict[str, Any], style: Style, width: int) -> str:
+    """The launches document as a table; start counts from the first launch shown in the trace."""
+    rows = document["rows"]
+    first = min((r["begin_ns"] for r in rows if r["begin_ns"] is not None), default=0)
+    body = [
+        [
+            str(r["id"]),
+            "-" if r["step"] is None else str(r["step"]),
+            fmt_ns(None if r["begin_ns"] is None else r["begin_ns"] - first),
+            fmt_ns(r["dur_ns"]),
+            fmt_ns(r["launch_delay_ns"]),
+            "-" if r["stream"] is None else str(r["stream"]),
+            fmt_grid(r["grid"]),
+            fmt_grid(r["block"]),
+            r["op"] or "-",
+            fmt_dims(r["input_dims"]),
+            r["short_name"],
+        ]
+        for r in rows
+    ]
+    columns = [c for c in _LAUNCH_COLUMNS if width >= 100 or c.title not in ("stream", "delay", "block")]
+    kept = [i for i, c in enumerate(_LAUNCH_COLUMNS) if c in columns]
+    head = f"{fmt_count(len(rows))} of {fmt_count(document['total'])} launches; start counts from the first of them\n\n"
+    return head + rendered(style, columns, [[row[i] for i in kept] for row in body], width)
+
+
+def share_chart(groups: Sequence[dict[str, Any]], width: int, rows: int = 12) -> str:
+    """The largest groups' shares as plain bars."""
+    return charts.share_bars(
+        [shorten(g["short_name"], 44) for g in groups],
+        [g["share"] or 0.0 for g in groups],
+        [fmt_percent(g["share"]) for g in groups],
+        min(width, 100),
+        min(rows, len(groups)),
+        plain=True,
+    )
+
+
+def groups_csv(document: dict[str, Any]) -> str:
+    """The groups of a summary as CSV, exact values, one row a group."""
+    groups = document["groups"] or document["host_groups"]
+    keys = list(groups[0]) if groups else ["name", "calls", "sum_ns"]
+    return csv_table(keys, [[g[k] for k in keys] for g in groups])
+
+
+def launches_csv(document: dict[str, Any]) -> str:
+    """Launch rows as CSV, exact values; lists are written as JSON text."""
+    keys = list(document["rows"][0]) if document["rows"] else ["id", "name", "begin_ns", "dur_ns"]
+    rows = [
+        [json.dumps(v) if isinstance(v, (list, dict)) else v for v in (r[k] for k in keys)]
+        for r in document["rows"]
+    ]
+    return csv_table(keys, rows)

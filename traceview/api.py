@@ -1,7 +1,7 @@
 """A trace and the questions one can ask of it: what the command line, the screens and scripts all use."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -9,9 +9,11 @@ from typing import Any
 import polars as pl
 
 from traceview import parsers
-from traceview.analysis import header, health, totals
+from traceview.analysis import header, health, remarks, totals, tree
 from traceview.analysis.attribution import Links, launch_calls
-from traceview.analysis.groups import grouped
+from traceview.analysis.card import neighbours, product
+from traceview.analysis.cxx import parse_parts
+from traceview.analysis.groups import along, grouped
 from traceview.analysis.launches import Query, documents, matching
 from traceview.analysis.names import short_name
 from traceview.analysis.steps import Steps, assign, find_steps, step_table, typical
@@ -19,7 +21,7 @@ from traceview.analysis.work import gpu_work
 from traceview.errors import TraceError
 from traceview.parsers import Progress
 from traceview.report import note
-from traceview.selection import Selection
+from traceview.selection import EVERYTHING, Selection
 from traceview.trace import Notice, Trace
 
 __all__ = ["Progress", "Selection", "Session", "find_trace", "open_session", "traces_in"]
@@ -124,20 +126,22 @@ class Session:
         return work if steps is None else work.filter(pl.col("step").is_in(steps))
 
     def _on_device(self, selection: Selection) -> pl.DataFrame:
-        return self.work if selection.device is None else self.work.filter(pl.col("device") == selection.device)
+        return (
+            self.work if selection.device is None else self.work.filter(pl.col("device") == selection.device)
+        )
 
-    def steps(self, selection: Selection = Selection()) -> pl.DataFrame:
+    def steps(self, selection: Selection = EVERYTHING) -> pl.DataFrame:
         """The selected steps with their GPU work: the columns of analysis.steps.step_table."""
         table = step_table(self.found_steps, self._on_device(selection))
         steps = self.step_indices(selection)
         return table if steps is None else table.filter(pl.col("index").is_in(steps))
 
-    def step_count(self, selection: Selection = Selection()) -> int:
+    def step_count(self, selection: Selection = EVERYTHING) -> int:
         """How many steps are selected."""
         steps = self.step_indices(selection)
         return self.found_steps.windows.height if steps is None else len(steps)
 
-    def step_families(self, selection: Selection = Selection()) -> pl.DataFrame:
+    def step_families(self, selection: Selection = EVERYTHING) -> pl.DataFrame:
         """Timed GPU work of each step and family: step, family, sum_ns; largest family first."""
         work = self.selected(selection).filter("timed", pl.col("step").is_not_null())
         return (
@@ -146,11 +150,11 @@ class Session:
             .sort(pl.col("sum_ns").sum().over("family"), "family", "step", descending=[True, False, False])
         )
 
-    def families(self, selection: Selection = Selection()) -> pl.DataFrame:
+    def families(self, selection: Selection = EVERYTHING) -> pl.DataFrame:
         """Groups by family (see groups.grouped), largest first."""
         return self._grouped(selection, ["family"])
 
-    def groups(self, selection: Selection = Selection()) -> pl.DataFrame:
+    def groups(self, selection: Selection = EVERYTHING) -> pl.DataFrame:
         """Groups by kernel name with short_name, family and kind; largest sum first, ties by name."""
         table = self._grouped(selection, ["group"]).join(self.names, on="group", how="left")
         return table.sort(
@@ -161,6 +165,24 @@ class Session:
         work = self.selected(selection)
         total = int(work.filter("timed")["dur_ns"].sum())
         return grouped(work, keys, self.step_count(selection), total)
+
+    def tree(self, selection: Selection, grouping: str, path: tuple[Any, ...] = ()) -> pl.DataFrame:
+        """One level of the kernel tree: what lies below `path`, largest first.
+
+        grouping is a key of groups.GROUPINGS; path holds the `key` of each row that was opened on the way.
+        Columns: see tree.level.
+        """
+        work = self.selected(selection)
+        return tree.level(work, grouping, path, self.step_count(selection), self.names, self.layers)
+
+    @cached_property
+    def layers(self) -> int | None:
+        """The number of layers that the kernels' calls per step speak of."""
+        return remarks.layers(self.groups())
+
+    def path_work(self, selection: Selection, grouping: str, path: tuple[Any, ...]) -> pl.DataFrame:
+        """The launches below a row of the tree, in time order: rows of `work`."""
+        return along(self.selected(selection), grouping, path).sort("begin_ns", "id", nulls_last=True)
 
     def launches(self, selection: Selection, query: Query) -> pl.DataFrame:
         """The selected rows of `work` that match a query, sorted, without its limit."""
@@ -182,31 +204,80 @@ class Session:
             "rows": self.launch_documents(shown),
         }
 
-    def report(self, selection: Selection = Selection(), top: int = 10, width: int = note.WIDTH) -> str:
-        """The markdown note of the largest kernels of a selection and the biggest launch among them."""
+    def card(self, launch_id: int) -> dict[str, Any]:
+        """Everything about one launch.
+
+        Keys: launch (the contract's launch row), neighbours (see card.neighbours), parts (the kernel's name
+        taken apart), step_name, device (of header.devices, or None), blocks, threads (a block's),
+        waves (blocks for each multiprocessor). Raises TraceError (wrong usage) for an id that is not there.
+        """
+        rows = self.work.filter(pl.col("id") == launch_id)
+        if not rows.height:
+            raise TraceError(f"no launch {launch_id}; ids run from 0 to {self.work.height - 1}", exit_code=2)
+        launch = self.launch_documents(rows)[0]
+        device = next((d for d in header.devices(self.trace) if d["id"] == launch["device"]), None)
+        blocks, processors = product(launch["grid"]), device and device["multiprocessors"]
+        return {
+            "launch": launch,
+            "neighbours": neighbours(self.work, rows.row(0, named=True)),
+            "parts": parse_parts(launch["name"] or ""),
+            "step_name": None if launch["step"] is None else self.step_names[launch["step"]],
+            "device": device,
+            "blocks": blocks,
+            "threads": product(launch["block"]),
+            "waves": blocks / processors if blocks and processors else None,
+        }
+
+    def report(
+        self,
+        selection: Selection = EVERYTHING,
+        marked_groups: Sequence[int] = (),
+        marked_launches: Sequence[int] = (),
+        top: int = 10,
+        width: int = note.WIDTH,
+    ) -> str:
+        """The markdown note of a selection: the marked groups and launches, else its `top` largest kernels.
+
+        marked_groups are `group` numbers, marked_launches ids. The biggest launch among what is noted gets
+        its shapes, op chain and call site.
+        """
         summary = self.summary(selection)
-        command = ["traceview", "report", self.trace.path, *selection.options()]
-        largest = self.selected(selection).filter("timed").sort("dur_ns", descending=True).head(1)
-        biggest = self.launch_documents(largest)
+        groups = self.groups(selection)
+        marked = bool(marked_groups or marked_launches)
+        chosen = groups.filter(pl.col("group").is_in(marked_groups)) if marked else groups.head(top)
+        work = self.selected(selection)
+        launches = self.work.filter(pl.col("id").is_in(marked_launches)).sort("begin_ns", "id")
+        pool = pl.concat([work.filter(pl.col("group").is_in(chosen["group"].implode())), launches])
+        biggest = self.launch_documents(
+            pool.filter("timed").sort("dur_ns", "id", descending=[True, False]).head(1)
+        )
         return note.note(
-            summary, summary["groups"][:top], [], biggest[0] if biggest else None, command, marked=False, width=width
+            summary,
+            chosen.select(*_GROUP_KEYS).to_dicts(),
+            self.launch_documents(launches),
+            biggest[0] if biggest else None,
+            ["traceview", "report", self.trace.path, *selection.options()],
+            marked=marked,
+            width=width,
         )
 
-    def gpu(self, selection: Selection = Selection()) -> dict[str, Any]:
+    def gpu(self, selection: Selection = EVERYTHING) -> dict[str, Any]:
         """The contract's `gpu` object."""
         return totals.gpu_totals(self.selected(selection))
 
-    def host(self, selection: Selection = Selection()) -> dict[str, Any]:
+    def host(self, selection: Selection = EVERYTHING) -> dict[str, Any]:
         """The contract's `host` object; with steps selected, of the calls and ops that begin in them."""
         steps = self.step_indices(selection)
         if steps is None:
             return totals.host_totals(self.selected(selection), self.calls, self.trace.ops.height)
-        ops = self.trace.ops.select("begin_ns", launch_begin_ns="begin_ns", device=pl.lit(None, dtype=pl.Int64))
+        ops = self.trace.ops.select(
+            "begin_ns", launch_begin_ns="begin_ns", device=pl.lit(None, dtype=pl.Int64)
+        )
         ops_in_steps = assign(self.found_steps, ops).is_in(steps).sum()
         calls = self.calls.filter(pl.col("step").is_in(steps))
         return totals.host_totals(self.selected(selection), calls, int(ops_in_steps))
 
-    def outside(self, selection: Selection = Selection()) -> dict[str, int]:
+    def outside(self, selection: Selection = EVERYTHING) -> dict[str, int]:
         """Events and sum of the selected GPU work that is in no step."""
         work = self.selected(selection).filter(pl.col("step").is_null())
         return {"events": work.height, "sum_ns": int(work.filter("timed")["dur_ns"].sum())}
@@ -239,7 +310,7 @@ class Session:
             "notices": [notice.as_dict() for notice in self.notices],
         }
 
-    def summary(self, selection: Selection = Selection()) -> dict[str, Any]:
+    def summary(self, selection: Selection = EVERYTHING) -> dict[str, Any]:
         """The document of `summary --format json`."""
         steps = self.steps(selection)
         usual = typical(steps)["wall_ns"].drop_nulls()

@@ -1,4 +1,4 @@
-"""The command line: words, options and exit codes. Heavy modules are imported by the command that needs them."""
+"""The command line: words, options and exit codes. Commands import what they need when they run."""
 
 import argparse
 import os
@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    if words and not words[0].startswith("-") and words[0] not in COMMANDS or words[:1] == ["-"]:
+    if words and words[0] not in COMMANDS and (words[0] == "-" or not words[0].startswith("-")):
         words.insert(0, "open")
     args = _parser().parse_args(words)
     if "run" not in args:
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("traceview: stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # The reader of a pipe went away (`| head`): say nothing, and let the interpreter's own flush not complain.
+        # The reader of a pipe went away (`| head`): the interpreter's own flush must not complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
@@ -63,11 +63,19 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _trace_options(command: argparse.ArgumentParser, formats: Sequence[str] = FORMATS) -> None:
-    command.add_argument("trace", metavar="TRACE", help="a .json or .json.gz file, a folder with one, or - for stdin")
-    command.add_argument("--steps", metavar="A:B", help="steps by position, half-open: 3, 3:10, 1:, or #12 by number")
-    command.add_argument("--phase", choices=("prefill", "decode", "mixed", "idle"), help="only steps of this phase")
+    command.add_argument(
+        "trace", metavar="TRACE", help="a .json or .json.gz file, a folder with one, or - for stdin"
+    )
+    command.add_argument(
+        "--steps", metavar="A:B", help="steps by position, half-open: 3, 3:10, 1:, or #12 by number"
+    )
+    command.add_argument(
+        "--phase", choices=("prefill", "decode", "mixed", "idle"), help="only steps of this phase"
+    )
     command.add_argument("--device", type=int, metavar="N", help="only work of this device")
-    command.add_argument("--strict", action="store_true", help="exit 1 if events were set aside, repaired or untimed")
+    command.add_argument(
+        "--strict", action="store_true", help="exit 1 if events were set aside, repaired or untimed"
+    )
     if formats:
         command.add_argument("--format", choices=formats, default=formats[0])
 
@@ -102,10 +110,14 @@ def _report_options(command: argparse.ArgumentParser) -> None:
 
 
 def _demo_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--write", metavar="FILE", help="write the trace there (.json or .json.gz), do not open it")
+    command.add_argument(
+        "--write", metavar="FILE", help="write the trace there (.json or .json.gz), do not open it"
+    )
     command.add_argument("--steps", type=_count, default=8, metavar="N", help="decode steps")
     command.add_argument("--layers", type=_count, default=78, metavar="N", help="layers of the model")
-    command.add_argument("--cpu-ops", type=_count, metavar="N", help="CPU events around each launch: the file's size")
+    command.add_argument(
+        "--cpu-ops", type=_count, metavar="N", help="CPU events around each launch: the file's size"
+    )
     command.add_argument("--one-line", action="store_true", help="the whole file on one line")
     command.set_defaults(run=_demo)
 
@@ -242,7 +254,7 @@ def _open(args: argparse.Namespace) -> int:
 
 
 def _plain_view(args: argparse.Namespace) -> int:
-    """What stands in for the UI without a terminal: the summary, a chart of the shares, how to open the UI."""
+    """What stands in for the UI without a terminal: the summary, a chart, how to open the UI."""
     from traceview.report import text
 
     session, selection = _session(args)

@@ -7,13 +7,16 @@ the decompressed file. Rows stand in file order, and `id` is the row number.
 """
 
 import polars as pl
+from polars.datatypes import DataType, DataTypeClass
+
+Columns = dict[str, DataType | DataTypeClass]
 
 KIND = pl.Enum(["kernel", "memcpy", "memset"])
 TEXT = pl.Categorical()  # repeated text: names, threads, shapes
 
-_SLICE = {"id": pl.Int64, "name": TEXT, "begin_ns": pl.Int64, "dur_ns": pl.Int64}
-_PLACE = {"offset": pl.Int64, "length": pl.Int64}
-_THREAD = {"pid": TEXT, "tid": TEXT}
+_SLICE: Columns = {"id": pl.Int64, "name": TEXT, "begin_ns": pl.Int64, "dur_ns": pl.Int64}
+_PLACE: Columns = {"offset": pl.Int64, "length": pl.Int64}
+_THREAD: Columns = {"pid": TEXT, "tid": TEXT}
 
 GPU = pl.Schema(
     {
@@ -63,7 +66,9 @@ RUNTIME = pl.Schema(
         **_THREAD,
         "correlation": pl.Int64,
         "external_id": pl.Int64,
-        "kernel": TEXT,  # ROCm writes the kernel's name on its launch call
+        "kernel": TEXT,  # ROCm writes the kernel's name and shape on its launch call
+        "grid": pl.List(pl.Int64),
+        "block": pl.List(pl.Int64),
         **_PLACE,
     }
 )

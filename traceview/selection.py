@@ -44,6 +44,9 @@ class Selection:
         return words
 
 
+EVERYTHING = Selection()
+
+
 def parse_steps(text: str, names: list[str]) -> tuple[int, ...]:
     """Positions meant by `3`, `3:10` (half-open), `1:`, `2,5,7` or `#12` (the marker's own number).
 
@@ -61,7 +64,9 @@ def parse_steps(text: str, names: list[str]) -> tuple[int, ...]:
     else:
         raise TraceError(f"--steps {text}: not of the form 3, 3:10, 1:, 2,5,7 or #12", exit_code=2)
     if not chosen:
-        raise TraceError(f"--steps {text}: no such step; the trace has {count} (0 to {count - 1})", exit_code=2)
+        raise TraceError(
+            f"--steps {text}: no such step; the trace has {count} (0 to {count - 1})", exit_code=2
+        )
     return tuple(chosen)
 
 

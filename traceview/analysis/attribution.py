@@ -109,8 +109,10 @@ class Links:
         order = np.full(self.trace.python.height, NONE, dtype=np.int64)
         order[nest.row] = np.arange(len(nest.row))
         ids = self.trace.python.select("id", "pid", "python_id", "python_parent_id")
-        callers = ids.filter(pl.col("python_id").is_not_null()).group_by("pid", "python_id").agg(
-            caller=pl.col("id").last()
+        callers = (
+            ids.filter(pl.col("python_id").is_not_null())
+            .group_by("pid", "python_id")
+            .agg(caller=pl.col("id").last())
         )
         caller = (
             ids.join(

@@ -10,7 +10,7 @@ import polars as pl
 GROUPINGS: dict[str, tuple[str, ...]] = {
     "kernel": ("family", "group", "variant"),
     "op": ("op_name", "group", "variant"),
-    "stream": ("stream", "group", "variant"),
+    "stream": ("place", "group", "variant"),
 }
 
 
@@ -19,7 +19,7 @@ def _ns(expression: pl.Expr) -> pl.Expr:
 
 
 def statistics() -> list[pl.Expr]:
-    """The aggregates of a group of GPU work: calls, sum_ns, mean_ns, p50_ns, p95_ns, min_ns, max_ns, variants.
+    """The aggregates of a group: calls, sum_ns, mean_ns, p50_ns, p95_ns, min_ns, max_ns, variants.
 
     A group of which nothing is timed has sum 0 and null for the rest.
     """
@@ -41,8 +41,8 @@ def grouped(work: pl.DataFrame, keys: list[str], steps: int, total_ns: int) -> p
 
     steps is the number of selected steps, total_ns the sum of all selected GPU work. Columns: keys, the
     statistics, calls_in_steps, calls_per_step (over the selected steps, without work outside of them),
-    share (null where nothing is timed), and for remarks: grids (distinct), first_grid, ops (distinct),
-    first_op, first_id.
+    share (null where nothing is timed), the numbers of distinct grids, blocks and ops, and of the longest
+    launch: grid, block, op, input_dims, input_types, launch_link, largest_id.
     """
     in_steps = pl.col("step").is_not_null().sum().cast(pl.Int64)
     largest = pl.col("dur_ns").fill_null(-1).arg_max()
@@ -59,6 +59,7 @@ def grouped(work: pl.DataFrame, keys: list[str], steps: int, total_ns: int) -> p
             op=pl.col("op_name").get(largest),
             input_dims=pl.col("input_dims").get(largest),
             input_types=pl.col("input_types").get(largest),
+            launch_link=pl.col("launch_link").get(largest),
             largest_id=pl.col("id").get(largest),
         )
         .with_columns(

@@ -22,13 +22,19 @@ def notices(trace: Trace, work: pl.DataFrame, calls: pl.DataFrame, steps: Steps)
         add(
             "launches-without-work",
             lost,
-            f"{lost} launch calls have no GPU work in the file: it ran outside the recorded window or was lost",
+            f"{lost} launch calls have no GPU work in the file: it ran outside the recording or was lost",
         )
     early = work.filter(pl.col("launch_delay_ns") < 0).height
-    add("negative-delay", early, f"{early} pieces of GPU work start before their launch call: the clocks disagree")
+    add(
+        "negative-delay",
+        early,
+        f"{early} pieces of GPU work start before their launch call: the clocks disagree",
+    )
     if steps.whole_trace:
         found.append(
-            Notice("no-steps", 1, "no step markers: the whole trace is one step; call prof.step() to mark steps")
+            Notice(
+                "no-steps", 1, "no step markers: the whole trace is one step; call prof.step() to mark steps"
+            )
         )
     if _coarse(trace):
         add(

@@ -13,23 +13,23 @@ from numpy.typing import NDArray
 
 from traceview.analysis import intervals
 from traceview.analysis.markers import GRAMMARS, PHASE, marker_facts
+from traceview.schema import Columns
 from traceview.trace import Trace
 
 # One row a step, in time order. wall_ns and period_ns are null where unknown (period: the last step).
-WINDOWS = pl.Schema(
-    {
-        "index": pl.Int64,
-        "name": pl.String,
-        "phase": PHASE,
-        "phase_from": pl.String,
-        "batch": pl.Int64,
-        "tokens": pl.Int64,
-        "begin_ns": pl.Int64,
-        "wall_ns": pl.Int64,
-        "period_ns": pl.Int64,
-        "cut_off": pl.Boolean,
-    }
-)
+_WINDOWS: Columns = {
+    "index": pl.Int64,
+    "name": pl.String,
+    "phase": PHASE,
+    "phase_from": pl.String,
+    "batch": pl.Int64,
+    "tokens": pl.Int64,
+    "begin_ns": pl.Int64,
+    "wall_ns": pl.Int64,
+    "period_ns": pl.Int64,
+    "cut_off": pl.Boolean,
+}
+WINDOWS = pl.Schema(_WINDOWS)
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,9 @@ def _holding_on_device(gpu_windows: pl.DataFrame, work: pl.DataFrame) -> pl.Seri
 
 
 def step_table(steps: Steps, work: pl.DataFrame) -> pl.DataFrame:
-    """Each step with its GPU work: WINDOWS plus events, sum_ns, busy_ns, idle_ns, sum_by_clock_ns, straddling.
+    """Each step with its GPU work.
+
+    Columns: WINDOWS, events, sum_ns, busy_ns, idle_ns, sum_by_clock_ns, straddling.
 
     work: step, device, begin_ns, dur_ns, timed. busy is the union of the step's own work, per device and
     added; idle is the wall minus the union of all GPU work clipped to the window, per device that has any
@@ -221,7 +223,7 @@ def step_table(steps: Steps, work: pl.DataFrame) -> pl.DataFrame:
             windows.select(step="index", from_ns="begin_ns", to_ns=pl.col("begin_ns") + pl.col("wall_ns")),
             on="step",
         )
-        .filter((pl.col("begin_ns") < pl.col("from_ns")) | (intervals.END > pl.col("to_ns")))
+        .filter((pl.col("begin_ns") < pl.col("from_ns")) | (pl.col("to_ns") < intervals.END))
         .group_by("step")
         .agg(straddling=pl.len().cast(pl.Int64))
     )

@@ -44,7 +44,9 @@ def _devices(timed: pl.DataFrame, work: pl.DataFrame) -> list[dict[str, Any]]:
     streams = (
         work.group_by("device", "stream")
         .agg(events=pl.len().cast(pl.Int64), sum_ns=pl.col("dur_ns").filter("timed").sum())
-        .join(intervals.busy(timed, ["device", "stream"]), on=["device", "stream"], how="left", nulls_equal=True)
+        .join(
+            intervals.busy(timed, ["device", "stream"]), on=["device", "stream"], how="left", nulls_equal=True
+        )
         .with_columns(pl.col("busy_ns").fill_null(0))
         .sort("device", "stream")
     )
@@ -77,7 +79,7 @@ def _devices(timed: pl.DataFrame, work: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def host_totals(work: pl.DataFrame, calls: pl.DataFrame, cpu_ops: int) -> dict[str, Any]:
-    """The contract's `host` object: launch calls (attribution.launch_calls, selected) and copies by direction.
+    """The contract's `host` object: selected launch calls (attribution.launch_calls), copies by direction.
 
     copied_bytes is null for a direction whose copies have no byte count at all.
     """
@@ -108,7 +110,11 @@ def host_groups(trace: Trace) -> pl.DataFrame:
     slices = pl.concat(frames).filter(pl.col("dur_ns") >= 0)
     total = int(slices["dur_ns"].sum())
     dur = pl.col("dur_ns")
-    whole = {"mean_ns": dur.mean(), "p50_ns": dur.quantile(0.5, "linear"), "p95_ns": dur.quantile(0.95, "linear")}
+    whole = {
+        "mean_ns": dur.mean(),
+        "p50_ns": dur.quantile(0.5, "linear"),
+        "p95_ns": dur.quantile(0.95, "linear"),
+    }
     return (
         slices.group_by(pl.col("name").cast(pl.String).fill_null(""))
         .agg(

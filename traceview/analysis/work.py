@@ -5,6 +5,7 @@ import polars as pl
 from traceview.analysis.attribution import Links
 from traceview.analysis.families import family_of
 from traceview.analysis.steps import Steps, assign
+from traceview.schema import TEXT
 from traceview.trace import Trace
 
 VARIANT_OF = ["group", "grid", "block", "input_dims", "input_types"]
@@ -15,9 +16,9 @@ def gpu_work(trace: Trace, links: Links, steps: Steps) -> pl.DataFrame:
 
     launch, launch_link, op, op_link (attribution.Links.frame); launched_by, launch_begin_ns, launch_pid,
     launch_tid, launch_delay_ns (GPU start minus launch start, negative where the clocks disagree); op_name,
-    input_dims, input_types, input_strides, concrete_inputs of the op; step (null: outside); family; group:
-    a number for each (kind, name); variant: a number for each (group, grid, block, shapes, types).
-    Grid and block are taken from the launch call where only that has them.
+    input_dims, input_types, input_strides, concrete_inputs of the op; step (null: outside); family; place
+    (device and stream in words); group: a number for each (kind, name); variant: a number for each (group,
+    grid, block, shapes, types). Grid and block are the launch call's where only that has them.
     """
     frame = trace.gpu.with_columns(links.frame.select("launch", "launch_link", "op", "op_link"))
     call = _rows(trace.runtime, frame["launch"])
@@ -32,7 +33,16 @@ def gpu_work(trace: Trace, links: Links, steps: Steps) -> pl.DataFrame:
         *(op[c] for c in ("input_dims", "input_types", "input_strides", "concrete_inputs")),
         *(pl.coalesce(c, call[c]).alias(c) for c in ("grid", "block") if c in call.columns),
     )
-    frame = frame.with_columns(assign(steps, frame), family_of(frame["name"], frame["kind"]).alias("family"))
+    place = pl.format(
+        "GPU {} stream {}",
+        pl.col("device").cast(pl.String).fill_null("-"),
+        pl.col("stream").cast(pl.String).fill_null("-"),
+    )
+    frame = frame.with_columns(
+        place.cast(TEXT).alias("place"),
+        assign(steps, frame),
+        family_of(frame["name"], frame["kind"]).alias("family"),
+    )
     return _numbered(_numbered(frame, ["kind", "name"], "group"), VARIANT_OF, "variant")
 
 

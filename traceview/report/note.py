@@ -129,7 +129,9 @@ def _launches_table(launches: Sequence[dict[str, Any]], width: int) -> str:
 
 def _launch(row: dict[str, Any], width: int) -> str:
     """The biggest launch as a list: what it is, what it moves, who called it."""
-    op_stack = " <- ".join(row["op_stack"]) or {"graph": "- (inside a CUDA graph)"}.get(row["launch_link"], "-")
+    op_stack = " <- ".join(row["op_stack"]) or {"graph": "- (inside a CUDA graph)"}.get(
+        row["launch_link"], "-"
+    )
     facts = {
         "kernel": shorten(row["name"], 400),
         "duration": f"{fmt_ns(row['dur_ns'])} ({fmt_count(row['dur_ns'])} ns), launch {row['id']}, "
@@ -140,7 +142,8 @@ def _launch(row: dict[str, Any], width: int) -> str:
         "op": op_stack,
         "module": " in ".join(row["modules"]) or "-",
         "Python": " <- ".join(row["python_stack"][:4]) or "-",
-        "launched by": f"{row['launched_by'] or '-'}, delay {fmt_ns(row['launch_delay_ns'])} ({row['launch_link']})",
+        "launched by": f"{row['launched_by'] or '-'} ({row['launch_link']}), "
+        f"delay {fmt_ns(row['launch_delay_ns'])}",
     }
     lines = "".join(f"- {key}: {md_cell(value)}\n" for key, value in facts.items())
     return f"## The biggest launch: {md_cell(shorten(row['short_name'], width - 24))}\n\n{lines}"

@@ -26,7 +26,7 @@ def plain_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], width:
 
 
 def markdown_table(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int = 99) -> str:
-    """A GitHub table, padded so that it reads as text too, of at most `width` cells if elastic columns allow."""
+    """A GitHub table, padded to be read as text too, of at most `width` cells if elastic columns allow."""
     fitted = _fitted(columns, rows, width, gap=3, border=4)
     escaped = [[md_cell(cell) for cell in row] for row in fitted]
     return _aligned(columns, escaped, " | ", markdown=True)
@@ -53,9 +53,7 @@ def _fitted(
 ) -> list[list[str]]:
     """The rows with safe cells, the elastic columns cut so that the table fits."""
     safe = [[safe_text(cell) if cell else "" for cell in row] for row in rows]
-    wide = [
-        max([cell_width(c.title), *(cell_width(row[i]) for row in safe)]) for i, c in enumerate(columns)
-    ]
+    wide = [max([cell_width(c.title), *(cell_width(row[i]) for row in safe)]) for i, c in enumerate(columns)]
     elastic = [i for i, c in enumerate(columns) if c.elastic]
     room = width - border - gap * (len(columns) - 1) - sum(w for i, w in enumerate(wide) if i not in elastic)
     # The widest gives first, until all fit or nothing useful would be left.
@@ -74,9 +72,13 @@ def _aligned(
     """Lines of padded cells; as markdown with bars around each and a rule below the head."""
     table = [[c.title for c in columns], *rows]
     wide = [max(3, *(cell_width(row[i]) for row in table)) for i in range(len(columns))]
-    lines = [[_pad(cell, w, c.number) for cell, w, c in zip(row, wide, columns, strict=True)] for row in table]
+    lines = [
+        [_pad(cell, w, c.number) for cell, w, c in zip(row, wide, columns, strict=True)] for row in table
+    ]
     if markdown:
-        lines.insert(1, ["-" * (w - 1) + (":" if c.number else "-") for w, c in zip(wide, columns, strict=True)])
+        lines.insert(
+            1, ["-" * (w - 1) + (":" if c.number else "-") for w, c in zip(wide, columns, strict=True)]
+        )
         return "".join("| " + between.join(line) + " |\n" for line in lines)
     return "".join(between.join(line).rstrip() + "\n" for line in lines)
 

@@ -77,7 +77,9 @@ def facts_lines(document: dict[str, Any]) -> list[str]:
             f"time      sum {fmt_ns(gpu['sum_ns'])}, busy {fmt_ns(gpu['busy_ns'])} of a span of "
             f"{fmt_ns(gpu['span_ns'])}, idle {fmt_ns(gpu['idle_ns'])}",
         ]
-    source = "no markers: the whole trace is one step" if steps["source"] == "none" else f"from {steps['source']}"
+    source = (
+        "no markers: the whole trace is one step" if steps["source"] == "none" else f"from {steps['source']}"
+    )
     lines.append(
         f"steps     {steps['count']} ({source}), wall p50 {fmt_ns(steps['wall_p50_ns'])}, "
         f"p95 {fmt_ns(steps['wall_p95_ns'])}"
@@ -133,7 +135,13 @@ def _rest(groups: list[dict[str, Any]]) -> str:
 
 def _step_row(step: dict[str, Any]) -> list[str]:
     times = [fmt_ns(step[k]) for k in ("wall_ns", "sum_ns", "busy_ns", "idle_ns")]
-    return [step["name"], step["phase"] or "-", *times, fmt_count(step["events"]), fmt_count(step["straddling"])]
+    return [
+        step["name"],
+        step["phase"] or "-",
+        *times,
+        fmt_count(step["events"]),
+        fmt_count(step["straddling"]),
+    ]
 
 
 def _group_cells(group: dict[str, Any]) -> dict[str, str]:
@@ -196,7 +204,9 @@ def launches_table(document: dict[str, Any], style: Style, width: int) -> str:
     ]
     columns = [c for c in _LAUNCH_COLUMNS if width >= 100 or c.title not in ("stream", "delay", "block")]
     kept = [i for i, c in enumerate(_LAUNCH_COLUMNS) if c in columns]
-    head = f"{fmt_count(len(rows))} of {fmt_count(document['total'])} launches; start counts from the first of them\n\n"
+    head = (
+        f"{fmt_count(len(rows))} of {fmt_count(document['total'])} launches; start counts from the first\n\n"
+    )
     return head + rendered(style, columns, [[row[i] for i in kept] for row in body], width)
 
 

@@ -1,0 +1,38 @@
+"""What stands around one launch: its neighbours on the stream, and its size against the device."""
+
+from typing import Any
+
+import polars as pl
+
+
+def neighbours(work: pl.DataFrame, row: dict[str, Any]) -> dict[str, dict[str, Any] | None]:
+    """The launches before and after on the same stream: id, name, begin_ns, dur_ns and gap_ns between them.
+
+    A negative gap is an overlap. None at the ends of the stream, or where the launch has no time.
+    """
+    lane = work.filter(
+        "timed", pl.col("device").eq_missing(row["device"]), pl.col("stream").eq_missing(row["stream"])
+    ).sort("begin_ns", "id")
+    at = lane["id"].index_of(row["id"])
+    if at is None:
+        return {"previous": None, "next": None}
+
+    def beside(i: int) -> dict[str, Any] | None:
+        if not 0 <= i < lane.height:
+            return None
+        other = lane.row(i, named=True)
+        first, second = (other, row) if i < at else (row, other)
+        gap = second["begin_ns"] - first["begin_ns"] - first["dur_ns"]
+        return {**{k: other[k] for k in ("id", "name", "begin_ns", "dur_ns")}, "gap_ns": gap}
+
+    return {"previous": beside(at - 1), "next": beside(at + 1)}
+
+
+def product(numbers: list[int] | None) -> int | None:
+    """Blocks of a grid or threads of a block; null where unknown."""
+    if not numbers:
+        return None
+    out = 1
+    for n in numbers:
+        out *= n
+    return out

@@ -1,0 +1,89 @@
+"""What is odd about a group of launches, in a few words that stand beside its row."""
+
+from typing import Any
+
+import polars as pl
+
+from traceview.analysis.namefacts import NameFacts
+from traceview.units import fmt_count
+
+# A p95 this many times the median means that the mean speaks of no launch.
+_SPREAD = 3
+# A count per step shared by this many kernels is taken for the number of layers.
+_KERNELS_OF_A_LAYER = 3
+_FEWEST_LAYERS = 4
+
+_DTYPES = {
+    "c10::Float8_e4m3fn": "fp8",
+    "c10::Float8_e4m3fnuz": "fp8",
+    "c10::Float8_e5m2": "fp8",
+    "c10::Float8_e5m2fnuz": "fp8",
+    "c10::BFloat16": "bf16",
+    "c10::Half": "fp16",
+    "float": "fp32",
+    "double": "fp64",
+    "long int": "int64",
+    "long": "int64",
+    "int": "int32",
+    "unsigned char": "uint8",
+    "signed char": "int8",
+    "bool": "bool",
+}
+
+
+def layers(groups: pl.DataFrame) -> int | None:
+    """The number of layers that the kernels' counts speak of: the whole calls per step that most share.
+
+    groups has calls_per_step. None where fewer than three kernels share a count of four or more.
+    """
+    whole = groups.filter(
+        pl.col("calls_per_step") >= _FEWEST_LAYERS,
+        pl.col("calls_per_step") == pl.col("calls_per_step").round(),
+    )
+    counts = whole.group_by("calls_per_step").len().sort(["len", "calls_per_step"], descending=True)
+    if not counts.height or counts["len"][0] < _KERNELS_OF_A_LAYER:
+        return None
+    return int(counts["calls_per_step"][0])
+
+
+def remark(
+    row: dict[str, Any], facts: NameFacts | None, layer_count: int | None, types: list[str] | None
+) -> str:
+    """One row's remarks, the most telling first, joined by a middle dot.
+
+    row: a row of groups.grouped; facts: of its kernel's name, where it is one kernel; types: its input types.
+    """
+    words = []
+    if facts is not None and (facts.casts or facts.copies) and (cast := _cast(facts, types)):
+        words.append(cast)
+    per_step = row["calls_per_step"]
+    if layer_count and per_step and per_step == int(per_step):
+        times = per_step / layer_count
+        if times == 1:
+            words.append(f"{fmt_count(int(per_step))}/step = layers")
+        elif times == int(times):
+            words.append(f"{fmt_count(int(per_step))}/step = {int(times)} x layers")
+    if facts is not None and row["calls"] > 1:
+        variants = row["variants"]
+        words.append(
+            f"all {fmt_count(row['calls'])} alike" if variants == 1 else f"{fmt_count(variants)} variants"
+        )
+    if row["grids"] == 1 and row["grid"]:
+        blocks = 1
+        for n in row["grid"]:
+            blocks *= n
+        words.append(f"grid {fmt_count(blocks)}")
+    if row["p50_ns"] and row["p95_ns"] >= _SPREAD * row["p50_ns"]:
+        words.append(f"p95 {row['p95_ns'] / row['p50_ns']:.0f}x p50")
+    return " · ".join(words)
+
+
+def _cast(facts: NameFacts, types: list[str] | None) -> str | None:
+    """`casts fp8 -> bf16`: the target out of the name, the source out of the op's second input type."""
+    if not facts.casts:
+        return None
+    source = _DTYPES.get(types[1], types[1]) if types and len(types) > 1 else None
+    target = facts.out_dtype or facts.compute_dtype
+    if facts.copies and target:
+        return f"casts {source} -> {target}" if source and source != "Scalar" else f"casts to {target}"
+    return "converts dtype"

@@ -1,0 +1,100 @@
+"""The kernel tree, one level at a time: GPU work split by the keys of a grouping, with labels and remarks."""
+
+import json
+from typing import Any
+
+import polars as pl
+
+from traceview.analysis.groups import GROUPINGS, along, grouped
+from traceview.analysis.namefacts import name_facts
+from traceview.analysis.remarks import remark
+
+# More rows than anyone reads; the others are added up in one last row, so that the shares stay whole.
+MOST_ROWS = 300
+REST = "rest"
+
+_NO_OP = {"graph": "inside a CUDA graph", "before-window": "launched before the recording"}
+
+
+def level(
+    work: pl.DataFrame,
+    grouping: str,
+    path: tuple[Any, ...],
+    steps: int,
+    names: pl.DataFrame,
+    layers: int | None,
+) -> pl.DataFrame:
+    """What lies below `path`, largest first.
+
+    work is the selected GPU work, names has group, name, short_name, family. Columns: those of
+    groups.grouped; key (to go down with), level (the column split by), expandable, label, name (full kernel
+    name, null on other levels), family, per_step_ns, remark. A row with the level REST adds up the rows
+    beyond MOST_ROWS; it cannot be opened.
+    """
+    column = GROUPINGS[grouping][len(path)]
+    total = int(work.filter("timed")["dur_ns"].sum())
+    here = along(work, grouping, path)
+    table = grouped(here, [column], steps, total).rename({column: "key"})
+    parts = [table.head(MOST_ROWS).with_columns(level=pl.lit(column))]
+    if table.height > MOST_ROWS:
+        tail = here.filter(pl.col(column).is_in(table["key"].slice(MOST_ROWS).implode(), nulls_equal=True))
+        rest = grouped(tail.with_columns(key=pl.lit(None, dtype=table["key"].dtype)), ["key"], steps, total)
+        parts.append(rest.with_columns(level=pl.lit(REST)))
+    shown = pl.concat(parts)
+    known = names.select("group", "name", "short_name", "family")
+    if column == "variant":
+        groups = here.select("variant", "group").unique()
+        shown = shown.join(groups, left_on="key", right_on="variant", how="left", maintain_order="left")
+    elif column == "group":
+        shown = shown.with_columns(group=pl.col("key"))
+    else:
+        shown = shown.with_columns(group=pl.lit(None, dtype=pl.Int64))
+    shown = shown.join(known, on="group", how="left", maintain_order="left")
+    rows = shown.to_dicts()
+    below = len(path) + 1 < len(GROUPINGS[grouping])
+    left_out = table.height - MOST_ROWS
+    return shown.with_columns(
+        label=pl.Series([_label(row, left_out) for row in rows], dtype=pl.String),
+        remark=pl.Series([_remark(row, layers) for row in rows], dtype=pl.String),
+        expandable=(pl.col("level") != REST) & pl.lit(below),
+        per_step_ns=pl.col("sum_ns") / max(steps, 1),
+    )
+
+
+def _label(row: dict[str, Any], left_out: int) -> str:
+    what = row["level"]
+    if what == REST:
+        return f"everything else ({left_out:,} more rows)"
+    if what == "group":
+        return str(row["short_name"])
+    if what == "variant":
+        return variant_label(row)
+    if what == "op_name" and row["key"] is None:
+        return "no op: " + _NO_OP.get(row["launch_link"], "none recorded")
+    return str(row["key"])
+
+
+def variant_label(row: dict[str, Any]) -> str:
+    """`grid 557,496 x block 128  [495552,1,576] [495552,1,576] []  bf16 fp8`, with - for what is unknown."""
+    dims = " ".join(json.dumps(d, separators=(",", ":")) for d in _list(row["input_dims"])) or "shapes -"
+    return f"grid {_size(row['grid'])} block {_size(row['block'])}  {dims}"
+
+
+def _size(numbers: list[int] | None) -> str:
+    if not numbers:
+        return "-"
+    kept = numbers[:1] if all(n == 1 for n in numbers[1:]) else numbers
+    return "x".join(f"{n:,}" for n in kept)
+
+
+def _list(text: str | None) -> list[Any]:
+    try:
+        value = json.loads(text) if text else []
+    except (ValueError, RecursionError):
+        return []
+    return value if isinstance(value, list) else []
+
+
+def _remark(row: dict[str, Any], layers: int | None) -> str:
+    facts = name_facts(row["name"] or "") if row["level"] in ("group", "variant") else None
+    return remark(row, facts, layers, [str(t) for t in _list(row["input_types"])])

@@ -1,4 +1,4 @@
-"""C++ kernel names taken apart: template, arguments, parameters. Linear in the name's length, never raises."""
+"""C++ kernel names taken apart: template, arguments, parameters. Linear time; never raises."""
 
 import re
 from contextlib import suppress
@@ -136,7 +136,8 @@ class _GiveUpError(Exception):
 _BUILTIN = {
     "v": "void", "b": "bool", "c": "char", "a": "signed char", "h": "unsigned char",
     "s": "short", "t": "unsigned short", "i": "int", "j": "unsigned int", "l": "long", "m": "unsigned long",
-    "x": "long long", "y": "unsigned long long", "f": "float", "d": "double", "e": "long double", "n": "__int128", "z": "...",
+    "x": "long long", "y": "unsigned long long", "f": "float", "d": "double", "e": "long double",
+    "n": "__int128", "z": "...",
 }  # fmt: skip
 _EXTENDED = {
     "DF16b": "__bf16",

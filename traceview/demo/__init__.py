@@ -9,6 +9,7 @@ one all-reduce waited for a late rank. The same options give the same bytes.
 import gzip
 import hashlib
 import io
+import json
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -247,7 +248,7 @@ def _cast_facts(durs: list[int], total: int, steps: int) -> CastFacts:
     )
 
 
-def save_demo(path: Path, **options: Unpack[DemoOptions]) -> DemoFacts:
+def write_file(path: Path, **options: Unpack[DemoOptions]) -> DemoFacts:
     """Write the demo trace to a file, gzipped where its name ends in .gz; options as in `write_demo`.
 
     The file appears when it is whole. Raises TraceError where it cannot be written.
@@ -268,16 +269,17 @@ def save_demo(path: Path, **options: Unpack[DemoOptions]) -> DemoFacts:
     return facts
 
 
-def demo_path() -> Path:
-    """The demo trace with no options, in the user's cache folder; written where it isn't there yet.
+def demo_path(**options: Unpack[DemoOptions]) -> Path:
+    """The demo trace in the user's cache folder, written where it isn't there yet; options as in `write_demo`.
 
-    The folder's name comes from the sources that write the trace, so a new version makes its own. Raises
-    TraceError where the cache folder cannot be written.
+    The folder's name comes from the options and from the sources that write the trace, so a new version makes
+    its own. Raises TraceError where the cache folder cannot be written.
     """
+    chosen = {**(write_demo.__kwdefaults__ or {}), **options}
     sources = sorted(Path(__file__).parent.glob("*.py"))
-    version = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
+    recipe = b"".join(source.read_bytes() for source in sources) + json.dumps(chosen, sort_keys=True).encode()
     cache = platformdirs.user_cache_path("traceview", appauthor=False)
-    path = cache / f"demo-{version}" / "demo-decode.pt.trace.json"
+    path = cache / f"demo-{hashlib.sha256(recipe).hexdigest()[:12]}" / "demo-decode.pt.trace.json"
     if not path.exists():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -286,5 +288,5 @@ def demo_path() -> Path:
             raise TraceError(
                 f"{path.parent}: no place for the demo trace: {error.strerror}; {advice}"
             ) from None
-        save_demo(path)
+        write_file(path, **options)
     return path

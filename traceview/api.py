@@ -15,7 +15,7 @@ from traceview.analysis.card import neighbours, product
 from traceview.analysis.cxx import parse_parts
 from traceview.analysis.groups import along, grouped
 from traceview.analysis.launches import Query, documents, matching
-from traceview.analysis.names import short_name
+from traceview.analysis.names import distinct_names, short_name
 from traceview.analysis.steps import Steps, assign, find_steps, step_table, typical
 from traceview.analysis.work import gpu_work
 from traceview.errors import TraceError
@@ -100,8 +100,7 @@ class Session:
     def names(self) -> pl.DataFrame:
         """The distinct kernels: group, kind, name, short_name, family."""
         first = self.work.unique("group", maintain_order=True).select("group", "kind", "name", "family")
-        short = [short_name(name or "") for name in first["name"].cast(pl.String)]
-        return first.with_columns(pl.Series("short_name", short, dtype=pl.String))
+        return first.with_columns(distinct_names(first["name"]).alias("short_name"))
 
     @property
     def step_names(self) -> list[str]:

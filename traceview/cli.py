@@ -113,12 +113,13 @@ def _demo_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--write", metavar="FILE", help="write the trace there (.json or .json.gz), do not open it"
     )
-    command.add_argument("--steps", type=_count, default=8, metavar="N", help="decode steps")
-    command.add_argument("--layers", type=_count, default=78, metavar="N", help="layers of the model")
-    command.add_argument(
+    sizes = command.add_argument_group("with --write")
+    sizes.add_argument("--steps", type=_count, metavar="N", help="decode steps (8)")
+    sizes.add_argument("--layers", type=_count, metavar="N", help="layers of the model (78)")
+    sizes.add_argument(
         "--cpu-ops", type=_count, metavar="N", help="CPU events around each launch: the file's size"
     )
-    command.add_argument("--one-line", action="store_true", help="the whole file on one line")
+    sizes.add_argument("--one-line", action="store_true", default=None, help="the whole file on one line")
     command.set_defaults(run=_demo)
 
 
@@ -232,17 +233,15 @@ def _report(args: argparse.Namespace) -> int:
 def _demo(args: argparse.Namespace) -> int:
     from traceview import demo
 
-    sizes = {"steps": args.steps, "layers": args.layers, "one_line": args.one_line}
-    if args.cpu_ops is not None:
-        sizes["cpu_ops"] = args.cpu_ops
+    given = {key: getattr(args, key) for key in ("steps", "layers", "cpu_ops", "one_line")}
+    options = {key: value for key, value in given.items() if value is not None}
     if args.write is not None:
-        facts = demo.write_file(Path(args.write), **sizes)
+        facts = demo.save_demo(Path(args.write), **options)
         print(f"{args.write}: {facts.events:,} events, {facts.kernels:,} kernels")
         return 0
-    args.trace = str(demo.demo_path(**sizes))
-    args.steps = args.phase = args.device = None
-    args.strict = False
-    return _open(args)
+    if options:
+        raise TraceError("demo: sizes go with --write FILE; then open that file", exit_code=2)
+    return main(["open", str(demo.demo_path())])
 
 
 def _open(args: argparse.Namespace) -> int:

@@ -71,8 +71,11 @@ def _scaled(value: float | None, units: tuple[tuple[int, str], ...]) -> str:
 
 
 # What `str.isprintable` lets through although nothing, or nothing reliable, is drawn for it: fillers,
-# joiners and variation selectors, which terminals measure differently.
-_INVISIBLE = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
+# joiners, variation selectors and skin tones, which terminals measure differently.
+_INVISIBLE = (
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0"
+    "\U0001f3fb-\U0001f3ff\U000e0100-\U000e01ef"
+)
 _LINE_BREAK = re.compile(r"\r\n|[\n\r]")
 _DRAWS_NOTHING = re.compile(f"[{_INVISIBLE}]")
 
@@ -118,11 +121,12 @@ def cell_width(text: str) -> int:
 _WIDE_SINCE_UNICODE_16 = re.compile(
     "[\u2630-\u2637\u268a-\u268f\u4dc0-\u4dff\U0001d300-\U0001d356\U0001d360-\U0001d376]"
 )
+_JOINING_HANGUL = re.compile("[\u1160-\u11ff\ud7b0-\ud7c6\ud7cb-\ud7fb]")
 
 
 @lru_cache(maxsize=4096)
 def _char_width(char: str) -> int:
-    if unicodedata.category(char) in ("Mn", "Me", "Mc", "Cf") or "\u1160" <= char <= "\u11ff":
+    if unicodedata.category(char) in ("Mn", "Me", "Mc", "Cf") or _JOINING_HANGUL.match(char):
         return 0  # marks, and the vowels and finals of a Hangul syllable, join the character before them
     if unicodedata.east_asian_width(char) in "WF" or _WIDE_SINCE_UNICODE_16.match(char):
         return 2
@@ -174,8 +178,13 @@ def _last_cells(text: str, width: int) -> str:
     return text[start:]
 
 
-_MD_SPECIAL = re.compile(r"[\\|`*\[\]~$]|(?<![^\W_])_|_(?![^\W_])|^(?:[#+=-]|\d+(?=[.)]))")
-_MD_ENTITIES = {"<": "&lt;", ">": "&gt;"}
+_MD_SPECIAL = re.compile(
+    r"[\\|`*~$]"
+    r"|\](?=[(\[:])"  # the middle of a link
+    r"|<(?=[A-Za-z/!?])"  # the start of a tag
+    r"|(?<![^\W_])_|_(?![^\W_])"  # an underscore that is not inside a word
+    r"|^(?:[#+=>-]|\d+(?=[.)](?:\s|$)))"  # a heading, a quote, a list
+)
 
 
 def md_cell(text: str) -> str:
@@ -185,8 +194,7 @@ def md_cell(text: str) -> str:
     would be a heading, a list or a quote at the start of a line.
     """
     cell = _MD_SPECIAL.sub(_md_escaped, safe_text(text).strip())
-    cell = re.sub(r"&(?=#?\w+;)", "&amp;", cell)
-    return re.sub("[<>]", lambda match: _MD_ENTITIES[match[0]], cell)
+    return re.sub(r"&(?=#?\w+;)", "&amp;", cell)
 
 
 def _md_escaped(match: re.Match[str]) -> str:

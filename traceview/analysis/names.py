@@ -71,6 +71,21 @@ def short_names(names: pl.Series) -> pl.Series:
     return over_distinct(names, short_name, pl.Categorical())
 
 
+def distinct_names(names: pl.Series) -> pl.Series:
+    """`short_name` of distinct names, told apart where they agree: a String column of the same length.
+
+    Names that share a short one stay whole where they are as short as that allows, else they are numbered.
+    """
+    table = pl.DataFrame({"name": names.cast(pl.String).fill_null("")})
+    table = table.with_columns(short=short_names(table["name"]).cast(pl.String))
+    shared = pl.len().over("short") > 1
+    fits = pl.col("name").str.len_chars() <= LONGEST
+    numbered = pl.format("{} ({})", "short", pl.int_range(1, pl.len() + 1).over("short"))
+    return table.select(
+        pl.when(~shared).then("short").when(fits).then("name").otherwise(numbered).alias("short_name")
+    ).to_series()
+
+
 @lru_cache(maxsize=2048)
 def short_name(name: str) -> str:
     """A kernel's name in at most 96 characters: `unrolled_elementwise direct_copy -> bf16`.

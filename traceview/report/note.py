@@ -22,7 +22,6 @@ WIDTH = 96
 
 _GROUPS = [
     Column("kernel", number=False, elastic=True),
-    Column("family", number=False),
     Column("share"),
     Column("per step"),
     Column("calls/step"),
@@ -96,7 +95,6 @@ def _groups_table(groups: Sequence[dict[str, Any]], summary: dict[str, Any], wid
     rows = [
         [
             g["short_name"],
-            g["family"] or "-",
             fmt_percent(g["share"]),
             fmt_ns(g["sum_ns"] / steps),
             fmt_per_step(g["calls_per_step"]),

@@ -22,8 +22,8 @@ _GROUP_COLUMNS = [
     Column("p95"),
     Column("max"),
 ]
-# 80 columns have no room for all of them.
-_NARROW = ("kernel", "share", "sum", "calls", "/step", "mean")
+# What the columns are worth their place at: the narrowest table that shows them.
+_FROM_WIDTH = {"p95": 90, "max": 100, "p50": 120, "family": 120}
 
 _STEP_COLUMNS = [
     Column("step", number=False, elastic=True),
@@ -110,7 +110,7 @@ def summary_tables(document: dict[str, Any], style: Style, width: int, limit: in
         if outside["events"]:
             parts[-1] += f"outside of any step: {outside['events']:,} events, {fmt_ns(outside['sum_ns'])}\n"
     groups = document["groups"] or document["host_groups"]
-    columns = [c for c in _GROUP_COLUMNS if width >= 100 or c.title in _NARROW]
+    columns = [c for c in _GROUP_COLUMNS if width >= _FROM_WIDTH.get(c.title, 0)]
     rows = [[_group_cells(g)[c.title] for c in columns] for g in groups[:limit]]
     if not document["groups"]:
         parts.append("No GPU work in this file. CPU slices by name (nested ones count in each other):\n")

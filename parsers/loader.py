@@ -1,51 +1,49 @@
-"""Reads a trace file whole and puts its events into the frames of the schema."""
+"""Reads a trace file: finds its events, has them decoded part by part, and puts the Trace together."""
 
-import gzip
-import json
-import re
-from collections import Counter, defaultdict
+import gc
+import os
+import time
+from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from decimal import Decimal
+from concurrent.futures import Future, TimeoutError
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
+from traceview.errors import Cancelled
+from traceview.parsers import notices
+from traceview.parsers.builder import Batch, Frames, Kinds, concat, finished
+from traceview.parsers.careful import Careful, Outcome
+from traceview.parsers.document import End, Start, find_events, read_end
+from traceview.parsers.pool import Pool
+from traceview.parsers.source import PlainText, Text, open_text
+from traceview.parsers.splitter import learn_separator
+from traceview.parsers.worker import Part
+from traceview.trace import EventCounts, Notice, Trace
 
-from traceview import schema
-from traceview.errors import TraceError
-from traceview.trace import EventCounts, Trace
+_SAMPLE = 256 << 10
+_PART = 16 << 20  # what a worker gets at a time
+_PARALLEL_FROM = 32 << 20  # smaller files are read sooner than workers have started
+_MAX_WORKERS = 4
+_PROGRESS_EVERY = 0.05  # seconds
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the reading is: bytes of the file on disk, events so far, and their kinds."""
+    """How far the reading is: bytes of the file on disk, events so far, and their number by category.
+
+    `total_bytes` is 0 where it is not known (standard input). `kinds` has the phase for events without category.
+    """
 
     done_bytes: int
     total_bytes: int
     events: int
     kinds: dict[str, int]
+    snapshot: Callable[[], Trace] | None = field(default=None, repr=False, compare=False)
 
-
-OP_MARKERS = re.compile(r"ProfilerStep#|Optimizer\.|enumerate\(")
-COLLECTIVE = ("Collective name", "In msg nelems", "Out msg nelems", "Group size", "dtype", "Process Group Name", "Seq")
-
-
-def _ns(value: Any) -> int | None:
-    return None if value is None else int((Decimal(str(value)) * 1000).to_integral_value())
-
-
-def _int(value: Any) -> int | None:
-    found = re.search(r"-?\d+", str(value)) if value is not None else None
-    return int(found.group()) if found else None
-
-
-def _id(value: Any) -> int | None:
-    return _int(value) or None
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else json.dumps(value, separators=(",", ":"))
+    def partial(self) -> Trace | None:
+        """The trace as far as it is read; a few milliseconds, from any thread. None if nothing is read yet."""
+        return self.snapshot() if self.snapshot else None
 
 
 def load(
@@ -53,63 +51,201 @@ def load(
     progress: Callable[[Progress], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Trace:
-    """Read the trace at `path`.
+    """Read the trace at `path` ("-": standard input).
 
-    `progress` is called now and then from this thread; `cancelled` is asked now and then, and stops the
-    reading with `Cancelled`. Raises TraceError where nothing can be read.
+    `progress` is called now and then from this thread, at most 20 times a second; `cancelled` is asked as often, and
+    stops the reading with `Cancelled`. Raises TraceError where nothing can be read.
     """
-    file = Path(path)
+    text = open_text(path)
     try:
-        raw = file.read_bytes()
-    except OSError as error:
-        raise TraceError(f"{file}: cannot be read: {error.strerror}") from None
-    compression = "gzip" if raw[:2] == b"\x1f\x8b" else None
-    text = (gzip.decompress(raw) if compression else raw).decode("utf-8", "replace")
-    try:
-        document = json.loads(text, parse_float=Decimal)
-    except ValueError:
-        raise TraceError(f"{file}: not JSON") from None
-    events = document if isinstance(document, list) else document.get("traceEvents")
-    if not isinstance(events, list):
-        raise TraceError(f"{file}: not a trace: no traceEvents")
-    header = {} if isinstance(document, list) else {k: v for k, v in document.items() if k != "traceEvents"}
-    rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    kinds: Counter[tuple[str, str]] = Counter()
-    for e in events:
-        ph, cat, args = e.get("ph"), e.get("cat") or "", e.get("args") or {}
-        kinds[ph, cat] += 1
-        slice_ = {"name": e.get("name"), "begin_ns": _ns(e.get("ts")), "dur_ns": _ns(e.get("dur")),
-                  "pid": str(e.get("pid")), "tid": str(e.get("tid")), "external_id": _id(args.get("External id", args.get("external id"))),
-                  "correlation": _id(args.get("correlation"))}  # fmt: skip
-        collective = {k: args[k] for k in COLLECTIVE if k in args}
-        extra = {"collective": _text(collective) if collective else None}
-        if ph == "X" and cat.lower().removeprefix("gpu_") in ("kernel", "memcpy", "memset"):
-            rows["gpu"].append({**slice_, **extra, "kind": cat.lower().removeprefix("gpu_"), "timed": True,
-                "device": _int(args.get("device", e.get("pid"))), "stream": _int(args.get("stream", e.get("tid"))),
-                "grid": args.get("grid"), "block": args.get("block"), "registers_per_thread": args.get("registers per thread"),
-                "shared_memory_bytes": args.get("shared memory"), "bytes": args.get("bytes"),
-                "graph_id": args.get("graph id"), "graph_node": args.get("graph node id")})  # fmt: skip
-        elif ph == "X" and cat in ("cpu_op", "Operator") and not (cat == "Operator" and OP_MARKERS.match(e["name"])):
-            rows["ops"].append({**slice_, **extra, "input_dims": _text(args.get("Input Dims", args.get("Input dims"))),
-                "input_types": _text(args.get("Input type")), "input_strides": _text(args.get("Input Strides")),
-                "concrete_inputs": _text(args.get("Concrete Inputs")), "finished": args.get("finished"),
-                "sequence": args.get("Sequence number"), "fwd_thread": args.get("Fwd thread id")})  # fmt: skip
-        elif ph == "X" and cat in ("cuda_runtime", "cuda_driver", "Runtime", "xpu_runtime", "privateuse1_runtime"):
-            rows["runtime"].append({**slice_, "kernel": args.get("kernel")})
-        elif ph == "X" and cat in ("user_annotation", "gpu_user_annotation", "Operator"):
-            rows["annotations"].append({**slice_, "on_gpu": cat == "gpu_user_annotation"})
-        elif ph == "X" and cat == "python_function":
-            rows["python"].append({**slice_, "python_id": args.get("Python id"),
-                "python_parent_id": args.get("Python parent id"), "python_module_id": args.get("Python module id")})  # fmt: skip
-        elif ph == "X" and "dur" in e:
-            rows["slices"].append({**slice_, "cat": cat})
-    frames = {}
-    for name, columns in schema.FRAMES.items():
-        dicts = rows[name]
-        frames[name] = pl.DataFrame(
-            {c: [i if c == "id" else d.get(c) for i, d in enumerate(dicts)] for c in columns}, schema=columns, strict=False
+        with _PausedCollector():
+            return _Reading(text, progress, cancelled).run()
+    finally:
+        text.close()
+
+
+class _PausedCollector:
+    """The cyclic collector, off while millions of objects are made, and what is left frozen afterwards.
+
+    Left on, it would walk all objects again and again: four times the time.
+    """
+
+    def __enter__(self) -> None:
+        self._was_on = gc.isenabled()
+        gc.unfreeze()
+        gc.disable()
+
+    def __exit__(self, *_: object) -> None:
+        if self._was_on:
+            gc.collect()
+            gc.freeze()
+            gc.enable()
+
+
+class _Reading:
+    """One run over a text. Batches arrive in file order at `_take`."""
+
+    def __init__(
+        self,
+        text: Text,
+        progress: Callable[[Progress], None] | None,
+        cancelled: Callable[[], bool] | None,
+    ) -> None:
+        self._text, self._progress, self._cancelled = text, progress, cancelled
+        self._frames: list[Frames] = []
+        self._kinds = Kinds()
+        self._repaired: list[int] = []
+        self._set_aside: list[int] = []
+        self._header: dict[str, Any] = {}
+        self._layout = "object"
+        self._last_report = 0.0
+
+    def run(self) -> Trace:
+        """Read everything."""
+        start = find_events(self._text)
+        self._header = start.header
+        self._layout = _layout(start.layout, start.header)
+        sample = self._text.read_at(start.events_at, _SAMPLE)
+        separator = learn_separator(sample)
+        careful = Careful(self._text, separator, self._take)
+        outcome = Outcome(start.events_at)
+        if separator and self._is_large():
+            outcome = self._read_parts(careful, separator, outcome.at)
+        if not outcome.closed and not outcome.ended:
+            outcome = careful.read(outcome.at, check=self._check)
+        end = read_end(self._text, outcome.at, start.layout) if outcome.closed else End()
+        return self._trace(start, outcome, end)
+
+    def _is_large(self) -> bool:
+        size = self._text.size * (1 if self._text.compression is None else 8)
+        return size > _PARALLEL_FROM and (os.cpu_count() or 1) > 1
+
+    def _read_parts(self, careful: Careful, separator: bytes, at: int) -> Outcome:
+        """Read part by part in worker processes, in order; what does not fit is read here.
+
+        A part fits if it begins and ends with an event. It is known to begin with one if the part before it fits, so
+        a cut at the wrong place is always noticed, and read over.
+        """
+        plain = isinstance(self._text, PlainText)
+        pool = Pool(min(os.cpu_count() or 1, _MAX_WORKERS), self._text.path if plain else None, separator)
+        waiting: deque[tuple[Part, Future[Batch | None]]] = deque()
+        planned: int | None = at if len(pool) else None
+        try:
+            while True:
+                while planned is not None and len(waiting) < 2 * len(pool):
+                    part = self._plan(planned, separator)
+                    planned = part.end if part else None
+                    if part:
+                        size = part.end - part.begin + len(separator)
+                        data = b"" if plain else self._text.read_at(part.begin, size)
+                        part.size = len(data)
+                        waiting.append((part, pool.submit(part, data)))
+                    self._check()
+                if not waiting:
+                    return Outcome(at)
+                part, answer = waiting.popleft()
+                batch = self._answer(answer)
+                if batch is not None:
+                    self._take(batch, part.end)
+                    at = part.end
+                    continue
+                outcome = careful.read(at, [p.begin for p, _ in waiting] or [part.end], self._check)
+                if outcome.closed or outcome.ended:
+                    return outcome
+                at = outcome.at
+                waiting = deque(w for w in waiting if w[0].begin >= at)
+        finally:
+            pool.close()
+
+    def _plan(self, begin: int, separator: bytes) -> Part | None:
+        """A part from the event at `begin` to where another seems to begin; None if none does, or at the end."""
+        look = _SAMPLE
+        while look <= _PART:
+            offset = begin + _PART - look
+            cut = self._text.read_at(offset, look).rfind(separator)
+            if cut >= 0:
+                return Part(begin, offset + cut + separator.index(b"{"))
+            look *= 8
+        return None
+
+    def _answer(self, answer: "Future[Batch | None]") -> Batch | None:
+        while True:
+            try:
+                return answer.result(timeout=_PROGRESS_EVERY)
+            except TimeoutError:
+                self._check()
+
+    def _check(self) -> None:
+        if self._cancelled and self._cancelled():
+            raise Cancelled
+
+    def _take(self, batch: Batch, end: int) -> None:
+        """The next batch in file order; the text before `end` is done with."""
+        if batch.frames:
+            self._frames.append(batch.frames)
+        self._kinds.update(batch.kinds)
+        self._repaired += batch.repaired
+        self._set_aside += batch.set_aside
+        self._text.forget(end)
+        now = time.monotonic()
+        if self._progress and now - self._last_report >= _PROGRESS_EVERY:
+            self._last_report = now
+            self._report(self._text.consumed(end))
+
+    def _report(self, done: int) -> None:
+        if self._progress:
+            kinds: dict[str, int] = {}
+            for (ph, cat), count in self._kinds.items():
+                kinds[cat or ph] = kinds.get(cat or ph, 0) + count
+            self._progress(Progress(done, self._text.size, self._kinds.total(), kinds, self._snapshot()))
+
+    def _snapshot(self) -> Callable[[], Trace]:
+        frames, kinds = list(self._frames), Kinds(self._kinds)
+        counts = EventCounts(
+            kinds.total() + len(self._set_aside), kinds.total(), len(self._set_aside), len(self._repaired)
         )
-    frames["kinds"] = pl.DataFrame([(p, c, n) for (p, c), n in kinds.items()], schema=schema.KINDS, orient="row")
-    layout = "array" if isinstance(document, list) else "kineto" if "schemaVersion" in document else "object"
-    header = json.loads(json.dumps(header, default=float))
-    return Trace(str(path), len(raw), compression, layout, header, EventCounts(len(events), len(events)), **frames)
+
+        def make() -> Trace:
+            return self._made(frames, kinds, counts, complete=False, found=())
+
+        return make
+
+    def _trace(self, start: Start, outcome: Outcome, end: End) -> Trace:
+        """The finished trace."""
+        self._report(self._text.size)
+        self._header = {**start.header, **end.header}
+        self._layout = _layout(start.layout, self._header)
+        text_end = outcome.at
+        damaged = self._text.damaged_at is not None
+        open_array = start.layout == "array" and outcome.cut_at is None and outcome.junk_at is None
+        truncated = outcome.ended and not open_array or damaged
+        if outcome.junk_at is not None:
+            truncated = damaged
+            end.damaged_at = outcome.junk_at
+        cut = int(outcome.cut_at is not None)
+        loaded = self._kinds.total()
+        aside = len(self._set_aside) + cut
+        counts = EventCounts(loaded + aside, loaded, aside, len(self._repaired))
+        found = notices.damage(self._repaired, self._set_aside, outcome.cut_at, text_end, truncated)
+        found += notices.surroundings(start, end)
+        frames, self._frames = self._frames, []
+        trace = self._made(frames, self._kinds, counts, not truncated, tuple(found))
+        return replace(trace, notices=(*found, *notices.content(trace)))
+
+    def _made(
+        self,
+        frames: list[Frames],
+        kinds: Kinds,
+        counts: EventCounts,
+        complete: bool,
+        found: tuple[Notice, ...],
+    ) -> Trace:
+        text = self._text
+        return Trace(
+            text.path, text.size, text.compression, self._layout, self._header, counts, complete, found,
+            **finished(concat(frames), kinds),
+        )  # fmt: skip
+
+
+def _layout(form: str, header: dict[str, Any]) -> str:
+    return "array" if form == "array" else "kineto" if "schemaVersion" in header else "object"

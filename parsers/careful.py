@@ -1,0 +1,267 @@
+"""Events one by one, for text in which a block does not decode: another layout than expected, or damage.
+
+msgspec's own verdict on a value is the guide. "Trailing characters": the value ends there. "Truncated": it goes
+on behind the bytes given. Anything else: it is damaged, and is mended up to the next boundary that looks like the
+beginning of an event.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+from msgspec import Raw
+
+from traceview.parsers.builder import Batch, build
+from traceview.parsers.events import EVENT_KEYS, Event
+from traceview.parsers.repair import mend
+from traceview.parsers.source import Text
+from traceview.parsers.splitter import elements, places, skip_gap
+
+WINDOW = 1 << 20
+_LOOK = 64 << 10  # most values are far shorter than this
+_BOUNDARY = re.compile(rb'\}(\s*,?\s*)\{\s*"(?:' + b"|".join(k.encode() for k in EVENT_KEYS) + rb')"\s*:')
+_CLOSING = re.compile(rb'\}(\s*,?\s*\]\s*(?:,\s*"|\}\s*$|$))')
+_BYTE = re.compile(r"\(byte (\d+)\)")
+_value = msgspec.json.Decoder(Raw)
+_event = msgspec.json.Decoder(Event)
+
+
+@dataclass
+class Outcome:
+    """Where the careful reading stopped, and why."""
+
+    at: int
+    closed: bool = False  # behind the list's closing bracket
+    ended: bool = False  # at the end of the text, without one
+    cut_at: int | None = None  # where an event begins that the text's end cuts off
+    junk_at: int | None = None  # what is left is no event
+
+
+@dataclass
+class _Found:
+    """An event of a damaged window: its place, and its bytes, mended or as they are."""
+
+    begin: int
+    end: int
+    data: bytes
+    damaged_at: int | None
+
+
+class Careful:
+    """Reads on from a place in the list of events, giving batches to `sink`."""
+
+    def __init__(
+        self, text: Text, separator: bytes | None, sink: Callable[[Batch, int], None], window: int = WINDOW
+    ) -> None:
+        self._text, self._separator, self._sink, self._window = text, separator, sink, window
+
+    def read(self, at: int, stops: Sequence[int] = (), check: Callable[[], None] = lambda: None) -> Outcome:
+        """Read from `at`, in the list, to the end of the list or text, or until an event begins at one of `stops`.
+
+        `stops` ascend. `check` is called now and then and may raise to cancel.
+        """
+        behind = len(self._separator) - self._separator.index(b"{") if self._separator else 0
+        left = [s for s in stops if s > at]
+        window = self._window
+        while at not in stops:
+            check()
+            size = min(window, left[0] + behind - at) if left else window
+            data = self._text.read_at(at, size)
+            final = len(data) < size
+            here = skip_gap(data, 0)
+            if here == len(data) and final:
+                return Outcome(at + here, ended=True)
+            if data[here : here + 1] == b"]":
+                return Outcome(at + here + 1, closed=True)
+            used = self._quick(at, data, here) or self._exact(at, data, here)
+            if not used:
+                used, outcome = self._walk(at, data, here, final)
+                if outcome:
+                    return outcome
+            if used:
+                at, window = at + used, self._window
+            elif size < window:
+                left.pop(0)  # an event reaches over this stop
+            else:
+                window *= 2
+            left = [s for s in left if s > at]
+        return Outcome(at)
+
+    def _quick(self, at: int, data: bytes, begin: int) -> int:
+        """Up to the last separator of the window, if all before is clean; 0 if not."""
+        cut = data.rfind(self._separator, begin) if self._separator else -1
+        return self._clean(at, data, begin, cut + 1, exact=False) if cut > begin else 0
+
+    def _exact(self, at: int, data: bytes, begin: int) -> int:
+        """All complete events of the window by its structure, if they are clean; 0 if not."""
+        ends = elements(data[begin:]).ends
+        return self._clean(at, data, begin, begin + int(ends[-1]), exact=True) if len(ends) else 0
+
+    def _clean(self, at: int, data: bytes, begin: int, end: int, exact: bool) -> int:
+        block = data[begin:end]
+        try:
+            begins, lengths = places(block, None if exact else self._separator)
+            if exact is False:
+                batch = _built(block, begins, lengths, at + begin, self._separator)
+            else:
+                batch = build(block, begins + at + begin, lengths)
+        except (msgspec.MsgspecError, RecursionError):
+            return 0
+        self._sink(batch, at + end)
+        return skip_gap(data, end)
+
+    def _walk(self, at: int, data: bytes, begin: int, final: bool) -> tuple[int, Outcome | None]:
+        """The window's events one by one. Gives how far it came, and the outcome where the list ends."""
+        batch, found = Batch(), list[_Found]()
+        outcome: Outcome | None = None
+        here, n = begin, len(data)
+        view = memoryview(data)
+        while True:
+            here = skip_gap(data, here)
+            if here >= n:
+                outcome = Outcome(at + n, ended=True) if final else None
+                break
+            if data[here] == 93:  # ]
+                outcome = Outcome(at + here + 1, closed=True)
+                break
+            end, bad = _value_end(data, view, here, final)
+            if end is None and bad is None and not final:
+                break  # goes on behind the window
+            if end is not None:
+                self._keep(found, batch, at, here, end, data[here:end])
+                here = end
+                continue
+            boundary = self._boundary(data, here)
+            if boundary is None and not final and n - here < WINDOW:
+                break  # the boundary may be behind the window
+            if boundary is None and final:
+                outcome = self._last(found, batch, at, data, here, bad)
+                here = n
+                break
+            if boundary is None:  # nothing near looks like an event: go on at the next object of any kind
+                brace = data.find(b"{", max(here, bad or 0) + 1)
+                boundary = (brace, brace) if brace > 0 else (n, n)
+            stop, behind = boundary
+            damage = here if bad is None else bad
+            self._keep(found, batch, at, here, stop, data[here:stop], damage)
+            here = behind
+        self._flush(batch, found, at + here)
+        return (here if here > begin or outcome else 0), outcome
+
+    def _boundary(self, data: bytes, here: int) -> tuple[int, int] | None:
+        """Ends of a damaged event that begins at `here`: behind its brace, and the next event's beginning."""
+        if self._separator:
+            cut = data.find(self._separator, here)
+            if cut >= 0:
+                return cut + 1, cut + self._separator.index(b"{")
+        match = _BOUNDARY.search(data, here)
+        return (match.start() + 1, match.end(1)) if match else None
+
+    def _last(
+        self, found: list[_Found], batch: Batch, at: int, data: bytes, here: int, bad: int | None
+    ) -> Outcome:
+        """A damaged or unfinished value behind which no event begins any more."""
+        closing = _CLOSING.search(data, here)
+        if closing and bad is not None:
+            piece = data[here : closing.start() + 1]
+            if mend(piece) or b'"ph"' in piece:
+                self._keep(found, batch, at, here, closing.start() + 1, piece, bad)
+                return Outcome(at + data.index(b"]", closing.start()) + 1, closed=True)
+        if b'"ph"' in data[here:] or data[here : here + 1] == b"{":
+            return Outcome(at + len(data), ended=True, cut_at=at + here)
+        return Outcome(at + len(data), ended=True, junk_at=at + here)
+
+    def _keep(
+        self,
+        found: list[_Found],
+        batch: Batch,
+        at: int,
+        begin: int,
+        end: int,
+        data: bytes,
+        damaged_at: int | None = None,
+    ) -> None:
+        """Add a piece to the events found, mended where it must be; or to what is set aside."""
+        if damaged_at is None:
+            try:
+                _event.decode(data)
+                found.append(_Found(at + begin, at + end, data, None))
+                return
+            except (msgspec.MsgspecError, RecursionError) as error:
+                place = _BYTE.search(str(error))
+                damaged_at = begin + (int(place[1]) if place else 0)
+        mended = mend(data)
+        if mended is None:
+            batch.set_aside.append(at + damaged_at)
+        else:
+            found.append(_Found(at + begin, at + end, mended, at + damaged_at))
+
+    def _flush(self, batch: Batch, found: list[_Found], end: int) -> None:
+        """Build the events found, all at once where that goes, else each for itself."""
+        done = _build_found(found)
+        if done is None:
+            for one in found:
+                single = _build_found([one])
+                if single is None:
+                    batch.set_aside.append(one.begin)
+                else:
+                    self._sink(single, one.end)
+        else:
+            done.set_aside = sorted(done.set_aside + batch.set_aside)
+            batch = done
+        self._sink(batch, end)
+
+
+def _built(
+    block: bytes, begins: np.ndarray, lengths: np.ndarray, offset: int, separator: bytes | None
+) -> Batch:  # type: ignore[type-arg]
+    """The block's batch; where the separator does not stand between all events, by exact places."""
+    try:
+        return build(block, begins + offset, lengths)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError as error:
+        if "were expected" not in str(error):
+            raise
+    begins, lengths = places(block, None)
+    return build(block, begins + offset, lengths)
+
+
+def _build_found(found: list[_Found]) -> Batch | None:
+    if not found:
+        return Batch()
+    begins = np.array([f.begin for f in found], dtype=np.int64)
+    lengths = np.array([f.end - f.begin for f in found], dtype=np.int64)
+    try:
+        batch = build(b",".join(f.data for f in found), begins, lengths)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    mended = {f.begin: f.damaged_at for f in found if f.damaged_at is not None}
+    batch.repaired = sorted([*mended.values(), *(o for o in batch.repaired if o not in mended)])
+    return batch
+
+
+def _value_end(data: bytes, view: memoryview, here: int, final: bool) -> tuple[int | None, int | None]:
+    """(end, None) of a well-formed value at `here`; (None, place) of damage; (None, None): it goes on."""
+    size = _LOOK
+    while True:
+        piece = view[here : here + size]
+        complete = here + size >= len(data)
+        try:
+            _value.decode(piece)
+            return here + len(piece), None
+        except RecursionError:
+            ends = elements(data[here:]).ends
+            return (here + int(ends[0]), None) if len(ends) else (None, None)
+        except msgspec.DecodeError as error:
+            place = _BYTE.search(str(error))
+            if place and "trailing characters" in str(error):
+                # The verdict counts up to the first byte that does not belong; blanks before it are no part either.
+                return here + len(data[here : here + int(place[1]) - 1].rstrip()), None
+            if place:
+                return None, here + int(place[1])
+            if complete:
+                return None, None
+        size *= 8

@@ -1,0 +1,199 @@
+"""Lists of decoded values into polars columns; a value of the wrong type costs itself, never its row."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Context, Decimal, InvalidOperation
+from typing import Any
+
+import msgspec
+import numpy as np
+import polars as pl
+from msgspec import Raw
+
+from traceview.schema import TEXT
+
+_INT64 = 1 << 63
+_NUMBER = re.compile(r"-?\d+(?!\S*[.\d])")
+_MORE_DIGITS = re.compile(rb'"(?:ts|dur)"\s*:\s*(?:-?\d+\.\d{4}|[-\d.]+[eE])')
+_EXACT = Context(prec=100)
+_UNIQUE_SPELLING = 2.0**43  # below, doubles are closer together than thousandths
+
+Lost = set[int]  # rows of which a value could not be kept
+
+
+def _clean(values: Sequence[Any], one: Callable[[Any], Any], dtype: Any, lost: Lost) -> pl.Series:
+    out = []
+    for i, value in enumerate(values):
+        kept = None
+        if value is not None:
+            kept = one(value)
+            if kept is None:
+                lost.add(i)
+        out.append(kept)
+    return pl.Series(out, dtype=dtype)
+
+
+def _int(value: Any) -> int | None:
+    if isinstance(value, str):  # "stream 7", "7"
+        found = _NUMBER.findall(value)
+        value = int(found[-1]) if found and len(found[-1]) < 20 else None
+    elif isinstance(value, float):
+        value = int(value) if value == value // 1 else None
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if -_INT64 <= value < _INT64 else None
+
+
+def _float(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if abs(number) < float("inf") else None
+
+
+def _ints(value: Any) -> list[int] | None:
+    if isinstance(value, str) and re.fullmatch(r"[\[(]?[-\d,\s]*[\])]?", value):
+        value = re.findall(r"-?\d+", value)
+    if not isinstance(value, list):
+        return None
+    numbers = [_int(v) for v in value]
+    return None if None in numbers else [n for n in numbers if n is not None]
+
+
+def _bool(value: Any) -> bool | None:
+    known = {"true": True, "false": False, "1": True, "0": False}
+    return known.get(str(value).lower())
+
+
+def _only(values: Sequence[Any], types: set[type]) -> bool:
+    return set(map(type, values)) <= types
+
+
+def integers(values: Sequence[Any], lost: Lost) -> pl.Series:
+    """Int64; numbers in text count ("stream 7" is 7); what is no 64-bit integer becomes null."""
+    if _only(values, {int, type(None)}):
+        try:
+            return pl.Series(values, dtype=pl.Int64)
+        except (OverflowError, TypeError, pl.exceptions.PolarsError):
+            pass
+    return _clean(values, _int, pl.Int64, lost)
+
+
+def floats(values: Sequence[Any], lost: Lost) -> pl.Series:
+    """Float64, finite or null."""
+    if _only(values, {int, type(None)}):
+        return integers(values, lost).cast(pl.Float64)
+    return _clean(values, _float, pl.Float64, lost)
+
+
+def booleans(values: Sequence[Any], lost: Lost) -> pl.Series:
+    """Boolean from true, false, 1, 0 and their spellings in text."""
+    if _only(values, {bool, type(None)}):
+        return pl.Series(values, dtype=pl.Boolean)
+    return _clean(values, _bool, pl.Boolean, lost)
+
+
+def integer_lists(values: Sequence[Any], lost: Lost) -> pl.Series:
+    """List(Int64), e.g. a grid; the text "[1, 2, 3]" counts."""
+    dtype = pl.List(pl.Int64)
+    if _only(values, {list, type(None)}) and all(_only(v, {int}) for v in values if v is not None):
+        try:
+            return pl.Series(values, dtype=dtype)
+        except (OverflowError, TypeError, pl.exceptions.PolarsError):
+            pass
+    return _clean(values, _ints, dtype, lost)
+
+
+def strings(values: Sequence[Any], lost: Lost) -> pl.Series:
+    """String; numbers as they are spelled; objects and lists become null."""
+    if _only(values, {str, type(None)}):
+        return pl.Series(values, dtype=pl.String)
+    return _clean(values, lambda v: None if isinstance(v, (dict, list)) else str(v), pl.String, lost)
+
+
+def texts(values: Sequence[Any], lost: Lost) -> pl.Series:
+    """As `strings`, Categorical."""
+    return strings(values, lost).cast(TEXT)
+
+
+def lane(values: Sequence[Any]) -> pl.Series:
+    """Process and thread ids as Categorical text; null where the file has none."""
+    known: dict[Any, str | None] = {
+        v: None if v is None else v if isinstance(v, str) else str(v) for v in set(values)
+    }
+    return pl.Series(list(map(known.__getitem__, values)), dtype=pl.String).cast(TEXT)
+
+
+def _compact_list(text: str) -> str | None:
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    return msgspec.json.encode(value).decode() if isinstance(value, list) else None
+
+
+def compact_lists(values: Sequence[Raw], lost: Lost) -> pl.Series:
+    """JSON lists (shapes, types) as compact text, Categorical; each distinct spelling is looked at once."""
+    if all(v is values[0] for v in values) and bytes(values[0]) == b"null":
+        return pl.Series([None], dtype=TEXT).new_from_index(0, len(values))
+    text = b"\x00".join(values).decode("utf-8", "replace")  # NUL cannot stand in JSON
+    spelled = pl.Series([text]).str.split("\x00").explode()
+    distinct = spelled.unique()
+    compact = pl.Series([_compact_list(s) for s in distinct], dtype=pl.String)
+    column = spelled.replace_strict(distinct, compact, return_dtype=pl.String)
+    odd = column.is_null() & (spelled != "null")
+    lost.update(odd.arg_true().to_list())
+    return column.cast(TEXT)
+
+
+def compact_json(values: Sequence[Raw]) -> list[str]:
+    """Each value as compact JSON text."""
+    whole = msgspec.json.format(b"[" + b",".join(values) + b"]", indent=-1)
+    return [bytes(raw).decode("utf-8", "replace") for raw in msgspec.json.decode(whole, type=list[Raw])]
+
+
+def _exact_ns(text: str) -> int | None:
+    try:
+        value = Decimal(text.strip().strip('"').strip())
+    except InvalidOperation:
+        return None
+    if not value.is_finite() or value.adjusted() > 18:
+        return None
+    ns = int(_EXACT.to_integral_value(_EXACT.multiply(value, Decimal(1000))))
+    return ns if -_INT64 <= ns < _INT64 else None
+
+
+def nanoseconds(
+    values: Sequence[Any], block: bytes, spelling: Callable[[], Iterable[Raw]], lost: Lost
+) -> pl.Series:
+    """Microseconds as decoded -> whole nanoseconds, Int64, exactly those of the decimal text, half to even.
+
+    A double holds three decimals exactly below 2**43 us, which every timestamp relative to Kineto's base is;
+    for larger or finer ones `spelling` gives the text of each row.
+    """
+    types = set(map(type, values))
+    if types <= {int}:
+        try:
+            whole = np.array(values, dtype=np.int64)
+            if np.abs(whole).max(initial=0) < _INT64 // 1000:
+                return pl.Series(whole * 1000)
+        except OverflowError:
+            pass
+    elif types <= {int, float, type(None)}:
+        micro = np.array(values, dtype=np.float64)
+        floor = np.floor(micro)
+        thousandths = (micro - floor) * 1000
+        half = np.abs(thousandths - np.floor(thousandths) - 0.5)
+        with np.errstate(invalid="ignore"):
+            unsure = half <= np.spacing(np.abs(micro)) * 500 + 1e-9
+            large = np.abs(micro) >= _UNIQUE_SPELLING
+        if not large.any() and not (unsure.any() and _MORE_DIGITS.search(block)):
+            missing = np.isnan(micro)
+            floor[missing] = thousandths[missing] = 0
+            ns = pl.Series(floor.astype(np.int64) * 1000 + np.rint(thousandths).astype(np.int64))
+            return ns.set(pl.Series(missing), None) if missing.any() else ns
+    texts_ = [bytes(raw).decode("utf-8", "replace") for raw in spelling()]
+    return _clean([None if t in ("null", '""') else t for t in texts_], _exact_ns, pl.Int64, lost)

@@ -1,0 +1,117 @@
+"""Worker processes that read parts of a large file at once.
+
+They are started with `subprocess`, not `multiprocessing`, whose start fails inside a running Textual app. A worker
+that cannot be started or dies costs speed only: its parts are reported as not fitting, and are read by the caller.
+"""
+
+import os
+import subprocess
+import sys
+import threading
+from collections import deque
+from concurrent.futures import Future
+
+import msgspec
+import polars as pl
+
+from traceview.parsers.builder import Batch, Kinds
+from traceview.parsers.worker import Answer, Part, Setup, receive, send
+
+_COMMAND = "import sys; sys.path[:] = {path!r}; from traceview.parsers.worker import main; main()"
+
+
+class Pool:
+    """`count` workers; parts are given out in order, answers come as futures of a Batch or None."""
+
+    def __init__(self, count: int, path: str | None, separator: bytes | None) -> None:
+        self._path, self._separator = path, separator
+        self._waiting: deque[tuple[Part, bytes, Future[Batch | None]]] = deque()
+        self._changed = threading.Condition()
+        self._closed = False
+        self._processes: list[subprocess.Popen[bytes]] = []
+        command = [sys.executable, "-c", _COMMAND.format(path=[p or os.getcwd() for p in sys.path])]
+        for _ in range(count):
+            try:
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                    env={**os.environ, "POLARS_MAX_THREADS": "1"},
+                )
+            except (OSError, ValueError):
+                break
+            self._processes.append(process)
+            threading.Thread(target=self._serve, args=(process,), daemon=True).start()
+
+    def __len__(self) -> int:
+        return len(self._processes)
+
+    def submit(self, part: Part, data: bytes) -> "Future[Batch | None]":
+        """Have a part read; `data` are its bytes where the workers have no file to read from."""
+        future: Future[Batch | None] = Future()
+        with self._changed:
+            self._waiting.append((part, data, future))
+            self._changed.notify()
+        return future
+
+    def close(self) -> None:
+        """End the workers at once; parts not answered yet are answered None."""
+        with self._changed:
+            self._closed = True
+            for _, _, future in self._waiting:
+                future.set_result(None)
+            self._waiting.clear()
+            self._changed.notify_all()
+        for process in self._processes:
+            process.kill()
+        for process in self._processes:
+            process.wait()
+
+    def _serve(self, process: "subprocess.Popen[bytes]") -> None:
+        """Feed one worker, in a thread: parts in, answers out."""
+        assert process.stdin and process.stdout
+        dead = False
+        try:
+            send(process.stdin, Setup(self._path, self._separator))
+        except OSError:
+            dead = True
+        while True:
+            with self._changed:
+                while not self._waiting and not self._closed:
+                    self._changed.wait()
+                if self._closed:
+                    break
+                part, data, future = self._waiting.popleft()
+            batch = None
+            if not dead:
+                try:
+                    send(process.stdin, part, data)
+                    batch = _answer(process)
+                except (OSError, EOFError, msgspec.MsgspecError, pl.exceptions.PolarsError):
+                    dead = True
+            future.set_result(batch)
+        for stream in (process.stdin, process.stdout):
+            try:
+                stream.close()
+            except OSError:
+                pass
+
+
+def _answer(process: "subprocess.Popen[bytes]") -> Batch | None:
+    assert process.stdout
+    message = receive(process.stdout)
+    if message is None:
+        raise EOFError
+    answer = msgspec.msgpack.decode(message, type=Answer)
+    if not answer.fits:
+        return None
+    frames = {}
+    for name, size in answer.sizes.items():
+        blob = process.stdout.read(size)
+        if len(blob) < size:
+            raise EOFError
+        frames[name] = pl.read_ipc_stream(blob)
+    kinds = Kinds({(ph, cat): n for ph, cat, n in answer.kinds})
+    return Batch(frames, kinds, answer.repaired, answer.set_aside)

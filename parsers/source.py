@@ -1,0 +1,320 @@
+"""A trace's text, decompressed, addressed by place: from a file, gzip, zip, zstd, or standard input.
+
+What cannot be a trace (a folder, an empty file, UTF-16, Perfetto's protobuf) is refused here with one line.
+"""
+
+import io
+import os
+import sys
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from traceview.errors import TraceError
+
+CHUNK = 1 << 18
+GZIP_MAGIC = b"\x1f\x8b"
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+ZIP_MAGIC = b"PK"
+_CHECKPOINT = 16 << 20  # decompressed bytes between two places from which gzip can be read on
+
+
+class Text(Protocol):
+    """Decompressed text. `damaged_at` is where it could not be decompressed any further."""
+
+    path: str
+    size: int  # bytes on disk; 0 where unknown
+    compression: str | None
+    damaged_at: int | None
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """`size` bytes from `offset`, fewer only at the end. Offsets before `forget`'s are gone."""
+
+    def forget(self, before: int) -> None:
+        """Nothing before this offset will be asked for again."""
+
+    def consumed(self, offset: int) -> int:
+        """How many bytes of the file on disk lie before `offset` of the text, roughly."""
+
+    def close(self) -> None:
+        """Close the file."""
+
+
+class PlainText:
+    """An uncompressed file, read at any place."""
+
+    compression = None
+    damaged_at: int | None = None
+
+    def __init__(self, path: str, handle: int, size: int) -> None:
+        self.path, self.size, self._handle = path, size, handle
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        data = os.pread(self._handle, size, offset)
+        while len(data) < size:
+            more = os.pread(self._handle, size - len(data), offset + len(data))
+            if not more:
+                break
+            data += more
+        return data
+
+    def forget(self, before: int) -> None:
+        pass
+
+    def consumed(self, offset: int) -> int:
+        return min(offset, self.size)
+
+    def close(self) -> None:
+        os.close(self._handle)
+
+
+class StreamText:
+    """Text that comes in pieces, front to back; pieces are kept until they are forgotten."""
+
+    def __init__(self, path: str, size: int, compression: str | None, pieces: "Pieces") -> None:
+        self.path, self.size, self.compression = path, size, compression
+        self.damaged_at: int | None = None
+        self._pieces = pieces
+        self._kept = bytearray()
+        self._start = 0
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        while self._start + len(self._kept) < offset + size:
+            piece = self._pieces.next()
+            if piece is None:
+                if self._pieces.damaged:
+                    self.damaged_at = self._start + len(self._kept)
+                break
+            self._kept += piece
+        begin = offset - self._start
+        return bytes(memoryview(self._kept)[begin : begin + size])
+
+    def forget(self, before: int) -> None:
+        drop = min(before - self._start, len(self._kept))
+        if drop > (8 << 20):  # each removal moves what is left
+            del self._kept[:drop]
+            self._start += drop
+
+    def consumed(self, offset: int) -> int:
+        known = self._start + len(self._kept)
+        return int(self._pieces.taken * offset / known) if known else 0
+
+    def close(self) -> None:
+        self._pieces.close()
+
+
+class Pieces:
+    """Decompressed pieces of a file, front to back. `taken`: bytes of the file read so far."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.taken = 0
+        self.damaged = False
+
+    def next(self) -> bytes | None:
+        """The next piece, None at the end (or where the damage begins: `damaged`)."""
+        piece = self._file.read(CHUNK * 4)
+        self.taken += len(piece)
+        return piece or None
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class GzipPieces(Pieces):
+    """gzip with any number of members. What stands before a damaged place is given out."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file)
+        self._inflate = zlib.decompressobj(wbits=31)
+        self._ended = False
+
+    def next(self) -> bytes | None:
+        while not self.damaged:
+            chunk = self._inflate.unused_data if self._inflate.eof else b""
+            if self._inflate.eof:
+                chunk = chunk.lstrip(b"\0")
+                if not chunk:
+                    chunk = self._file.read(CHUNK)
+                    self.taken += len(chunk)
+                    chunk = chunk.lstrip(b"\0")
+                if not chunk:
+                    return None
+                if not chunk.startswith(GZIP_MAGIC[: len(chunk)]):
+                    self.damaged = True
+                    return None
+                self._inflate = zlib.decompressobj(wbits=31)
+            else:
+                chunk = self._file.read(CHUNK)
+                self.taken += len(chunk)
+                if not chunk:
+                    self.damaged = True  # the last member has no end
+                    return self._inflate.flush() or None
+            before = self._inflate.copy()
+            try:
+                piece = self._inflate.decompress(chunk)
+            except zlib.error:
+                self.damaged = True
+                piece = _until_damage(before, chunk)
+            if piece:
+                return piece
+        return None
+
+
+def _until_damage(inflate: "zlib._Decompress", chunk: bytes) -> bytes:
+    """All that can be had of a chunk in which the damage lies."""
+    out = bytearray()
+    rest = chunk
+    step = 4096
+    while rest and step:
+        before = inflate.copy()
+        try:
+            piece = inflate.decompress(rest, step)
+        except zlib.error:
+            inflate, step = before, step // 2
+            continue
+        out += piece
+        rest = inflate.unconsumed_tail
+        if not piece and not rest:
+            break
+    return bytes(out)
+
+
+class ZstdPieces(Pieces):
+    """zstd, where this Python has it (3.14 and later)."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file)
+        from compression import zstd  # type: ignore[import-not-found,unused-ignore]
+
+        self._reader = zstd.ZstdFile(file)
+        self._error = zstd.ZstdError
+
+    def next(self) -> bytes | None:
+        try:
+            piece: bytes = self._reader.read(CHUNK * 4)
+        except (self._error, EOFError):
+            self.damaged = True
+            return None
+        self.taken = self._file.tell()
+        return piece or None
+
+
+class ZipPieces(Pieces):
+    """One member of a zip file."""
+
+    def __init__(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
+        super().__init__(archive.open(member))  # type: ignore[arg-type]
+        self._ratio = member.compress_size / max(member.file_size, 1)
+        self._archive = archive
+
+    def next(self) -> bytes | None:
+        try:
+            piece = self._file.read(CHUNK * 4)
+        except (zlib.error, zipfile.BadZipFile, EOFError):
+            self.damaged = True
+            return None
+        self.taken += int(len(piece) * self._ratio)
+        return piece or None
+
+    def close(self) -> None:
+        super().close()
+        self._archive.close()
+
+
+def open_text(path: str | Path) -> Text:
+    """Open the trace at `path` ("-": standard input). Raises TraceError where it cannot be one."""
+    name = str(path)
+    if name == "-":
+        return _opened(name, _Joined(sys.stdin.buffer), 0)
+    if os.path.isdir(name):
+        raise TraceError(f"{name}: is a folder; name one of its trace files")
+    try:
+        handle = os.open(name, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    except OSError as error:
+        raise TraceError(f"{name}: cannot be opened: {error.strerror}; check the path") from None
+    status = os.fstat(handle)
+    file = os.fdopen(handle, "rb")
+    if not os.path.isfile(name):  # a pipe or a device
+        return _opened(name, _Joined(file), 0)
+    try:
+        return _opened(name, file, status.st_size)
+    except BaseException:
+        file.close()
+        raise
+
+
+class _Joined(io.RawIOBase):
+    """A stream that cannot be read twice, with its first bytes looked at."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self._head = stream, b""
+
+    def peek(self, size: int) -> bytes:
+        while len(self._head) < size:
+            more = self._stream.read(size - len(self._head))
+            if not more:
+                break
+            self._head += more
+        return self._head
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        if self._head:
+            head, self._head = self._head, b""
+            return head
+        return self._stream.read(size)
+
+
+def _opened(name: str, file: "BinaryIO | _Joined", size: int) -> Text:
+    try:
+        head = file.peek(CHUNK) if isinstance(file, _Joined) else os.pread(file.fileno(), CHUNK, 0)
+    except OSError as error:
+        raise TraceError(f"{name}: cannot be read: {error.strerror}") from None
+    if not head:
+        raise TraceError(f"{name}: is empty (0 bytes); record or copy the trace again")
+    stream: BinaryIO = file  # type: ignore[assignment]
+    if head.startswith(GZIP_MAGIC):
+        return StreamText(name, size, "gzip", GzipPieces(stream))
+    if head.startswith(ZSTD_MAGIC):
+        try:
+            return StreamText(name, size, "zstd", ZstdPieces(stream))
+        except ImportError:
+            raise TraceError(
+                f"{name}: zstd is not supported by this Python; unpack it with: zstd -d"
+            ) from None
+    if head.startswith(ZIP_MAGIC):
+        return _zipped(name, file, size)
+    if isinstance(file, _Joined):
+        return StreamText(name, size, None, Pieces(stream))
+    text = PlainText(name, os.dup(file.fileno()), size)
+    file.close()
+    return text
+
+
+def _zipped(name: str, file: "BinaryIO | _Joined", size: int) -> Text:
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(file.read()) if isinstance(file, _Joined) else file)
+    except zipfile.BadZipFile:
+        raise TraceError(f"{name}: is a damaged zip file; unpack or copy it again") from None
+    members = [m for m in archive.infolist() if not m.is_dir()]
+    traces = [m for m in members if ".json" in m.filename.lower()] or members
+    if len(traces) != 1:
+        raise TraceError(f"{name}: is a zip file of {len(traces)} files; unpack it and open one of them")
+    if traces[0].flag_bits & 1:
+        raise TraceError(f"{name}: is an encrypted zip file; unpack it and open what is in it")
+    inner = traces[0].filename.lower()
+    if inner.endswith((".gz", ".zst")):
+        raise TraceError(f"{name}: holds a compressed file ({traces[0].filename}); unpack the zip file first")
+    return StreamText(name, size, "zip", ZipPieces(archive, traces[0]))
+
+
+def pieces(text: Text, start: int, size: int) -> Iterator[tuple[int, bytes]]:
+    """The text from `start` to its end, as (offset, bytes) of at most `size` bytes."""
+    while data := text.read_at(start, size):
+        yield start, data
+        start += len(data)

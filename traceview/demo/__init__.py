@@ -270,7 +270,7 @@ def write_file(path: Path, **options: Unpack[DemoOptions]) -> DemoFacts:
 
 
 def demo_path(**options: Unpack[DemoOptions]) -> Path:
-    """The demo trace in the user's cache folder, written where it isn't there yet; options as in `write_demo`.
+    """The demo trace in the user's cache folder, written where it is missing; options as in `write_demo`.
 
     The folder's name comes from the options and from the sources that write the trace, so a new version makes
     its own. Raises TraceError where the cache folder cannot be written.

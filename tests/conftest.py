@@ -1,0 +1,8 @@
+"""Settings that all tests share."""
+
+from hypothesis import settings
+
+# No test asserts a time: an example that was slow on a busy machine is not a failure.
+settings.register_profile("default", deadline=None)
+settings.register_profile("soak", deadline=None, max_examples=5_000)
+settings.load_profile("default")

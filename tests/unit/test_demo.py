@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from traceview.demo import DemoFacts, DemoOptions, demo_path, write_demo, write_file
+from traceview.demo import DemoFacts, DemoOptions, demo_path, write_demo, save_demo
 from traceview.errors import TraceError
 from traceview.parsers import load
 
@@ -218,7 +218,7 @@ def test_what_is_recorded_changes_no_time() -> None:
 
 
 def test_the_parser_finds_the_facts(tmp_path: Path) -> None:
-    facts = write_file(tmp_path / "demo.json", **SMALL)
+    facts = save_demo(tmp_path / "demo.json", **SMALL)
     trace = load(tmp_path / "demo.json")
     assert (trace.layout, trace.complete, trace.events.loaded) == ("kineto", True, facts.events)
     assert trace.gpu["name"].n_unique() == len(facts.groups)
@@ -234,8 +234,8 @@ def test_the_parser_finds_the_facts(tmp_path: Path) -> None:
 
 
 def test_a_gzipped_demo_holds_the_same_text_and_no_time(tmp_path: Path) -> None:
-    write_file(tmp_path / "a.json.gz", **SMALL)
-    write_file(tmp_path / "b.json.gz", **SMALL)
+    save_demo(tmp_path / "a.json.gz", **SMALL)
+    save_demo(tmp_path / "b.json.gz", **SMALL)
     packed = (tmp_path / "a.json.gz").read_bytes()
     assert packed == (tmp_path / "b.json.gz").read_bytes()
     assert gzip.decompress(packed).decode() == written(**SMALL)[0]
@@ -258,7 +258,7 @@ def test_a_place_that_cannot_be_written_is_a_plain_error(tmp_path: Path) -> None
     with pytest.raises(
         TraceError, match=r"none/demo\.json: the demo trace cannot be written there: No such file"
     ):
-        write_file(tmp_path / "none" / "demo.json", **SMALL)
+        save_demo(tmp_path / "none" / "demo.json", **SMALL)
 
 
 def test_the_cached_demo_is_written_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -248,7 +248,7 @@ def _cast_facts(durs: list[int], total: int, steps: int) -> CastFacts:
     )
 
 
-def write_file(path: Path, **options: Unpack[DemoOptions]) -> DemoFacts:
+def save_demo(path: Path, **options: Unpack[DemoOptions]) -> DemoFacts:
     """Write the demo trace to a file, gzipped where its name ends in .gz; options as in `write_demo`.
 
     The file appears when it is whole. Raises TraceError where it cannot be written.
@@ -288,5 +288,5 @@ def demo_path(**options: Unpack[DemoOptions]) -> Path:
             raise TraceError(
                 f"{path.parent}: no place for the demo trace: {error.strerror}; {advice}"
             ) from None
-        write_file(path, **options)
+        save_demo(path, **options)
     return path

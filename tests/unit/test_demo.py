@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from traceview.demo import DemoFacts, DemoOptions, demo_path, write_demo, save_demo
+from traceview.demo import DemoFacts, DemoOptions, demo_path, save_demo, write_demo
 from traceview.errors import TraceError
 from traceview.parsers import load
 

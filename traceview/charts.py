@@ -74,9 +74,12 @@ def share_bars(
         sizes[height - 1] = rest
     count = len(names)
     sizes = sizes[:count]
-    names, texts = [shorten(name, width) for name in names], [shorten(text, width // 2) for text in texts]
+    names, texts = (
+        [shorten(name, width) for name in names],
+        [shorten(text, max(0, width - 10)) for text in texts],
+    )
     value_width = max(map(cell_width, texts))
-    label_width = min(max(map(cell_width, names)), max(1, (width - value_width) * 2 // 5))
+    label_width = min(max(map(cell_width, names)), max(6, (width - value_width) * 2 // 5))
     bar_width = width - label_width - value_width - 2
     if bar_width < 1:
         return joined(

@@ -17,7 +17,7 @@ from traceview.analysis.groups import along, grouped
 from traceview.analysis.launches import Query, documents, matching
 from traceview.analysis.names import distinct_names, short_name
 from traceview.analysis.steps import Steps, assign, find_steps, step_table, typical
-from traceview.analysis.work import gpu_work
+from traceview.analysis.work import gpu_work, linked_work
 from traceview.errors import TraceError
 from traceview.parsers import Progress
 from traceview.report import note
@@ -31,9 +31,10 @@ def open_session(
     path: str | Path,
     progress: Callable[[Progress], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
+    step_marker: str | None = None,
 ) -> "Session":
     """Read a trace and make it ready for questions. Raises TraceError and Cancelled as parsers.load does."""
-    return Session(parsers.load(path, progress, cancelled))
+    return Session(parsers.load(path, progress, cancelled), step_marker)
 
 
 def find_trace(path: str | Path) -> Path:
@@ -66,8 +67,10 @@ class Session:
     Answers are computed when first asked for; the trace itself never changes.
     """
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, step_marker: str | None = None) -> None:
+        """step_marker: a regular expression; the annotations that match it are the steps."""
         self.trace = trace
+        self.step_marker = step_marker
 
     @cached_property
     def links(self) -> Links:
@@ -77,12 +80,16 @@ class Session:
     @cached_property
     def found_steps(self) -> Steps:
         """The steps and how they were found."""
-        return find_steps(self.trace)
+        return find_steps(self.trace, self._linked, self.step_marker)
+
+    @cached_property
+    def _linked(self) -> pl.DataFrame:
+        return linked_work(self.trace, self.links)
 
     @cached_property
     def work(self) -> pl.DataFrame:
         """All GPU work with everything known of it: the columns of analysis.work.gpu_work."""
-        return gpu_work(self.trace, self.links, self.found_steps)
+        return gpu_work(self._linked, self.found_steps)
 
     @cached_property
     def calls(self) -> pl.DataFrame:

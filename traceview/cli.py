@@ -69,6 +69,7 @@ def _trace_options(command: argparse.ArgumentParser, formats: Sequence[str] = FO
     command.add_argument(
         "--steps", metavar="A:B", help="steps by position, half-open: 3, 3:10, 1:, or #12 by number"
     )
+    command.add_argument("--step-marker", metavar="REGEX", help="the annotations that match are the steps")
     command.add_argument(
         "--phase", choices=("prefill", "decode", "mixed", "idle"), help="only steps of this phase"
     )
@@ -144,7 +145,8 @@ def _session(args: argparse.Namespace) -> "tuple[Session, Selection]":
     from traceview.api import Selection, find_trace, open_session
     from traceview.selection import parse_steps
 
-    session = open_session(find_trace(args.trace), _progress_line() if sys.stderr.isatty() else None)
+    progress = _progress_line() if sys.stderr.isatty() else None
+    session = open_session(find_trace(args.trace), progress, step_marker=args.step_marker)
     for notice in session.notices:
         print(f"note: {_one_line(notice.message)}", file=sys.stderr)
     steps = None if args.steps is None else parse_steps(args.steps, session.step_names)

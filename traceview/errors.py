@@ -13,5 +13,5 @@ class TraceError(Exception):
         self.exit_code = exit_code
 
 
-class Cancelled(Exception):
+class Cancelled(Exception):  # noqa: N818 - it is no error
     """Loading was stopped because the person asked for it."""

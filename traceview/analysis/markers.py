@@ -21,10 +21,13 @@ class Grammar:
 # ATOM and diffusion: as TraceLens' annotation_utils.py reads them.
 GRAMMARS = (
     Grammar("profiler-step", r"^ProfilerStep#\d+$"),
-    Grammar("vllm", r"^execute_(\d+_)?context_\d+\(.*\)_generation_\d+\(.*\)|^execute_new_\d+_cached_\d+"),
     Grammar("sglang", r"^step\[[A-Z_]+\b.*\]"),
+    Grammar("vllm", r"^execute_(\d+_)?context_\d+\(.*\)_generation_\d+\(.*\)|^execute_new_\d+_cached_\d+"),
     Grammar("annotation", r"^(prefill|decode|mixed)\[bs=.*\]|^execute_diffusion_\d+_\d+x\d+"),
 )
+
+# Annotations that repeat in every step and are parts of it: torch's optimizer, loader, DDP, collectives.
+NEVER_STEPS = r"^(Optimizer\.|enumerate\(|nccl:|gloo:|## Call CompiledFxGraph|DistributedDataParallel\.)"
 
 _VLLM = re.compile(r"^execute_(?:\d+_)?context_(\d+)\((.*?)\)_generation_(\d+)\((.*?)\)")
 _VLLM_OLD = re.compile(r"^execute_new_(\d+)_cached_(\d+)")

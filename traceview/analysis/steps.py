@@ -10,9 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from polars.datatypes import DataType, DataTypeClass
 
 from traceview.analysis import intervals
-from traceview.analysis.markers import GRAMMARS, PHASE, marker_facts
+from traceview.analysis.markers import GRAMMARS, NEVER_STEPS, PHASE, marker_facts
+from traceview.analysis.period import FEWEST_STEPS, find_period, sequence
+from traceview.errors import TraceError
 from traceview.schema import Columns
 from traceview.trace import Trace
 
@@ -31,19 +34,26 @@ _WINDOWS: Columns = {
 }
 WINDOWS = pl.Schema(_WINDOWS)
 
+_NO_GPU_WINDOWS = pl.DataFrame(
+    schema={"device": pl.Int64, "index": pl.Int64, "begin_ns": pl.Int64, "dur_ns": pl.Int64}
+)
+# An annotation is taken for the step where it holds this share of the launches.
+_NEARLY_ALL = 0.8
+_CUT_SHORT = 0.5
+
 
 @dataclass(frozen=True)
 class Steps:
     """Where the steps are and how they were found.
 
     windows: WINDOWS. gpu_windows: device, index, begin_ns, dur_ns of the markers' copies on the GPU.
-    source and confidence are the JSON contract's; source "none" is one step, the whole trace.
+    source and confidence (0 to 1) are the JSON contract's; source "none" is one step, the whole trace.
     """
 
     windows: pl.DataFrame
     gpu_windows: pl.DataFrame
     source: str
-    confidence: float
+    confidence: float | None
 
     @property
     def whole_trace(self) -> bool:
@@ -51,46 +61,116 @@ class Steps:
         return self.source == "none"
 
 
-def find_steps(trace: Trace) -> Steps:
-    """The steps by the first marker grammar that matches, else one step: the whole trace."""
+def find_steps(trace: Trace, work: pl.DataFrame, marker: str | None = None) -> Steps:
+    """The steps: by the first of these that answers.
+
+    The annotations that match `marker`, a regular expression of the person's own; a framework's markers
+    (markers.GRAMMARS); an annotation of the user's own that repeats and covers the launches; the period with
+    which the launches repeat; else one step, the whole trace. work is linked_work. Raises TraceError (wrong
+    usage) for a marker that is no regular expression or matches nothing.
+    """
     marks = trace.annotations.filter(pl.col("begin_ns").is_not_null(), pl.col("dur_ns") >= 0).with_columns(
-        pl.col("name").cast(pl.String), pl.col("on_gpu").fill_null(False)
+        pl.col("name").cast(pl.String).fill_null(""), pl.col("on_gpu").fill_null(False)
     )
+    if marker is not None:
+        return _from_marks(
+            marks.filter(pl.col("name").is_in(_matching(marks, marker).implode())), "annotation", trace
+        )
     names = marks["name"].unique()
     for grammar in GRAMMARS:
         matching = names.filter(names.str.contains(grammar.pattern))
         if len(matching):
             return _from_marks(marks.filter(pl.col("name").is_in(matching.implode())), grammar.source, trace)
-    return _whole(trace)
+    return _from_own_annotation(marks, work, trace) or _from_period(work, trace) or _whole(trace)
+
+
+def _matching(marks: pl.DataFrame, marker: str) -> pl.Series:
+    names = marks["name"].unique()
+    try:
+        matching = names.filter(names.str.contains(marker))
+    except pl.exceptions.ComputeError as error:
+        raise TraceError(f"--step-marker {marker}: not a regular expression: {error}", exit_code=2) from None
+    if not len(matching):
+        raise TraceError(f"--step-marker {marker}: no annotation of the trace matches", exit_code=2)
+    return matching
+
+
+def _from_own_annotation(marks: pl.DataFrame, work: pl.DataFrame, trace: Trace) -> Steps | None:
+    """The longest annotation that repeats, numbers in its name aside, and holds nearly all launches."""
+    own = marks.filter(~pl.col("on_gpu"), ~pl.col("name").str.contains(NEVER_STEPS)).with_columns(
+        kind=pl.col("name").str.replace_all(r"\d+", "#")
+    )
+    launches = work["launch_begin_ns"].drop_nulls()
+    repeated = own.group_by("kind").agg(count=pl.len(), total=pl.col("dur_ns").sum())
+    for kind in repeated.filter(pl.col("count") >= FEWEST_STEPS).sort("total", "kind", descending=True)[
+        "kind"
+    ]:
+        found = _from_marks(own.filter(pl.col("kind") == kind), "annotation", trace)
+        held = _holding(_disjoint(found.windows), launches)
+        if len(held) and held.count() >= _NEARLY_ALL * len(held):
+            return found
+    return None
+
+
+def _from_period(work: pl.DataFrame, trace: Trace) -> Steps | None:
+    """Steps cut where the sequence of launches repeats; a step ends where the next one begins."""
+    tokens = sequence(work)
+    period = find_period(tokens)
+    if period is None:
+        return None
+    begins = tokens["at_ns"].gather(pl.Series(period.first))
+    # The last step ends with the last call of the host, which is usually its wait for the GPU.
+    last = trace.runtime.filter(pl.col("dur_ns") >= 0).select(intervals.END.max()).item()
+    last = max(last or 0, tokens["end_ns"].max() or 0)
+    ends = begins.shift(-1).fill_null(last)
+    count = len(begins)
+    usual = float(np.median((ends - begins).to_numpy()))
+    windows = _windows(
+        pl.DataFrame({"begin_ns": begins, "wall_ns": ends - begins}).with_columns(
+            name=pl.format("step {}", pl.int_range(count)),
+            # A first or last stretch far shorter than the others is a step that was not recorded whole.
+            cut_off=(pl.int_range(count) == count - 1) & (pl.col("wall_ns") < usual * _CUT_SHORT),
+        )
+    )
+    return Steps(windows, _NO_GPU_WINDOWS, "graph-launch" if period.by_graph else "period", period.confidence)
 
 
 def _from_marks(marks: pl.DataFrame, source: str, trace: Trace) -> Steps:
     on_gpu = marks.filter("on_gpu")
-    chosen = (
-        _outermost(marks.filter(~pl.col("on_gpu"))) if on_gpu.height < marks.height else _outermost(on_gpu)
-    )
+    chosen = _outermost(marks.filter(~pl.col("on_gpu")) if on_gpu.height < marks.height else on_gpu)
     facts = {name: marker_facts(name) for name in chosen["name"].unique()}
 
-    def fact(word: str, dtype: pl.DataType | type[pl.DataType]) -> pl.Expr:
+    def fact(word: str, dtype: DataType | DataTypeClass) -> pl.Expr:
         values = {name: getattr(found, word) for name, found in facts.items()}
         return pl.col("name").replace_strict(values, return_dtype=dtype).alias(word)
 
-    begin = pl.col("begin_ns")
-    windows = (
-        chosen.select("name", "begin_ns", wall_ns="dur_ns")
-        .with_row_index("index")
-        .with_columns(
+    windows = _windows(
+        chosen.select("name", "begin_ns", wall_ns="dur_ns").with_columns(
             fact("phase", PHASE),
-            fact("batch", pl.Int64),
-            fact("tokens", pl.Int64),
-            period_ns=begin.shift(-1) - begin,
+            fact("batch", pl.Int64()),
+            fact("tokens", pl.Int64()),
             # A file that was cut leaves its last step without an honest end.
-            cut_off=(pl.col("index") == chosen.height - 1) & pl.lit(not trace.complete),
+            cut_off=(pl.int_range(pl.len()) == chosen.height - 1) & pl.lit(not trace.complete),
         )
-    )
-    windows = windows.with_columns(phase_from=pl.when(pl.col("phase").is_not_null()).then(pl.lit("marker")))
-    windows = windows.select(pl.col(name).cast(dtype) for name, dtype in WINDOWS.items())
+    ).with_columns(phase_from=pl.when(pl.col("phase").is_not_null()).then(pl.lit("marker")))
     return Steps(windows, _gpu_windows(windows, on_gpu), source, 1.0)
+
+
+def _windows(known: pl.DataFrame) -> pl.DataFrame:
+    """WINDOWS from what is known of them, in time order; columns that are not given are null."""
+    known = known.with_columns(
+        index=pl.int_range(pl.len()), period_ns=pl.col("begin_ns").shift(-1) - pl.col("begin_ns")
+    )
+    missing = [pl.lit(None, dtype=t).alias(c) for c, t in WINDOWS.items() if c not in known.columns]
+    return known.with_columns(missing).select(pl.col(name).cast(dtype) for name, dtype in WINDOWS.items())
+
+
+def _disjoint(windows: pl.DataFrame) -> pl.DataFrame:
+    """index, begin_ns, end_ns: where two markers overlap, the moment belongs to the one that began first."""
+    ends = (pl.col("begin_ns") + pl.col("wall_ns")).alias("end_ns")
+    return windows.select("index", "begin_ns", ends).with_columns(
+        begin_ns=pl.max_horizontal("begin_ns", pl.col("end_ns").cum_max().shift(1))
+    )
 
 
 def _outermost(marks: pl.DataFrame) -> pl.DataFrame:
@@ -136,24 +216,12 @@ def _whole(trace: Trace) -> Steps:
     ]
     extent = pl.concat(extents).select(pl.col("begin_ns").min(), pl.col("end_ns").max())
     windows = extent.select(
-        index=pl.lit(0),
+        "begin_ns",
         name=pl.lit("whole trace"),
-        begin_ns="begin_ns",
         wall_ns=pl.col("end_ns") - pl.col("begin_ns"),
         cut_off=pl.lit(not trace.complete),
     )
-    missing = [pl.lit(None, dtype=t).alias(c) for c, t in WINDOWS.items() if c not in windows.columns]
-    windows = windows.with_columns(missing).select(
-        pl.col(name).cast(dtype) for name, dtype in WINDOWS.items()
-    )
-    return Steps(
-        windows,
-        pl.DataFrame(
-            schema={"device": pl.Int64, "index": pl.Int64, "begin_ns": pl.Int64, "dur_ns": pl.Int64}
-        ),
-        "none",
-        1.0,
-    )
+    return Steps(_windows(windows), _NO_GPU_WINDOWS, "none", None)
 
 
 def assign(steps: Steps, work: pl.DataFrame) -> pl.Series:
@@ -164,11 +232,7 @@ def assign(steps: Steps, work: pl.DataFrame) -> pl.Series:
     """
     if steps.whole_trace:
         return pl.repeat(0, work.height, dtype=pl.Int64, eager=True).alias("step")
-    # Where two markers overlap, the moment belongs to the one that began first.
-    ends = (pl.col("begin_ns") + pl.col("wall_ns")).alias("end_ns")
-    windows = steps.windows.select("index", "begin_ns", ends).with_columns(
-        begin_ns=pl.max_horizontal("begin_ns", pl.col("end_ns").cum_max().shift(1))
-    )
+    windows = _disjoint(steps.windows)
     by_launch = _holding(windows, work["launch_begin_ns"])
     by_start = _holding(windows, work["begin_ns"])
     on_gpu = _holding_on_device(steps.gpu_windows, work)

@@ -11,37 +11,39 @@ from traceview.trace import Trace
 VARIANT_OF = ["group", "grid", "block", "input_dims", "input_types"]
 
 
-def gpu_work(trace: Trace, links: Links, steps: Steps) -> pl.DataFrame:
-    """Trace.gpu, row for row, with these columns more.
+def linked_work(trace: Trace, links: Links) -> pl.DataFrame:
+    """Trace.gpu, row for row, with what its links say.
 
-    launch, launch_link, op, op_link (attribution.Links.frame); launched_by, launch_begin_ns, launch_pid,
-    launch_tid, launch_delay_ns (GPU start minus launch start, negative where the clocks disagree); op_name,
-    input_dims, input_types, input_strides, concrete_inputs of the op; step (null: outside); family; place
-    (device and stream in words); group: a number for each (kind, name); variant: a number for each (group,
-    grid, block, shapes, types). Grid and block are the launch call's where only that has them.
+    launch, launch_link, op, op_link (attribution.Links.frame); launched_by, launch_begin_ns, launch_dur_ns,
+    launch_delay_ns (GPU start minus launch start, negative where the clocks disagree); op_name, input_dims,
+    input_types, input_strides, concrete_inputs of the op. Grid and block are the launch call's where only
+    that has them.
     """
     frame = trace.gpu.with_columns(links.frame.select("launch", "launch_link", "op", "op_link"))
     call = _rows(trace.runtime, frame["launch"])
     op = _rows(trace.ops, frame["op"])
-    frame = frame.with_columns(
+    return frame.with_columns(
         call["name"].alias("launched_by"),
         call["begin_ns"].alias("launch_begin_ns"),
-        call["pid"].alias("launch_pid"),
-        call["tid"].alias("launch_tid"),
+        call["dur_ns"].alias("launch_dur_ns"),
         (frame["begin_ns"] - call["begin_ns"]).alias("launch_delay_ns"),
         op["name"].alias("op_name"),
         *(op[c] for c in ("input_dims", "input_types", "input_strides", "concrete_inputs")),
         *(pl.coalesce(c, call[c]).alias(c) for c in ("grid", "block") if c in call.columns),
     )
-    place = pl.format(
-        "GPU {} stream {}",
-        pl.col("device").cast(pl.String).fill_null("-"),
-        pl.col("stream").cast(pl.String).fill_null("-"),
-    )
-    frame = frame.with_columns(
-        place.cast(TEXT).alias("place"),
-        assign(steps, frame),
-        family_of(frame["name"], frame["kind"]).alias("family"),
+
+
+def gpu_work(linked: pl.DataFrame, steps: Steps) -> pl.DataFrame:
+    """linked_work with these columns more.
+
+    step (null: outside); family; place (device and stream in words); group: a number for each (kind, name);
+    variant: a number for each (group, grid, block, shapes, types).
+    """
+    device, stream = (pl.col(c).cast(pl.String).fill_null("-") for c in ("device", "stream"))
+    frame = linked.with_columns(
+        pl.format("GPU {} stream {}", device, stream).cast(TEXT).alias("place"),
+        assign(steps, linked),
+        family_of(linked["name"], linked["kind"]).alias("family"),
     )
     return _numbered(_numbered(frame, ["kind", "name"], "group"), VARIANT_OF, "variant")
 

@@ -61,11 +61,11 @@ $(DEVELOPS): pyproject.toml $(PYTHON)
 
 # The first Python that is new enough and answers; a name may stand on the path without a Python behind it.
 $(PYTHON):
-	@for python in python3.13 python3.12 python3.11 python3.14 python3 python; do \
+	@found=; for python in python3.13 python3.12 python3.11 python3.14 python3 python; do \
 	    if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
 	done; \
 	if [ -z "$$found" ]; then \
-	    echo "traceview needs Python 3.11 or newer; python3 here is: $$(python3 --version 2>&1)." >&2; \
+	    echo "traceview needs Python 3.11 or newer; python3 here is: $$(python3 --version 2>/dev/null || echo none)." >&2; \
 	    echo "Install one (Debian, Ubuntu: apt install python3 python3-venv) and run make again." >&2; exit 1; \
 	fi; \
 	if ! $$found -c 'import ensurepip, venv' 2>/dev/null; then \

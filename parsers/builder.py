@@ -19,7 +19,6 @@ IntArray = npt.NDArray[np.int64]
 Frames = dict[str, pl.DataFrame]
 Kinds = Counter[tuple[str, str]]  # events by (ph, cat)
 
-_event_fields = attrgetter("ph", "cat", "name", "pid", "tid", "ts", "dur", "args")
 _CONVERT: dict[Any, Callable[[Sequence[Any], set[int]], pl.Series]] = {
     pl.Int64: columns.integers,
     pl.Float64: columns.floats,
@@ -43,37 +42,22 @@ class Batch:
     set_aside: list[int] = field(default_factory=list)  # offsets of objects that are no events
 
 
+class _Numbered(dict[Any, int]):
+    """Distinct keys, numbered as they come."""
+
+    def __missing__(self, key: Any) -> int:
+        self[key] = number = len(self)
+        return number
+
+
 @dataclass
-class _Rows:
-    """The events of one block, column by column, and the places of those that lost a value."""
+class _Block:
+    """Decoded events of one block: what stays a list, and a frame of what every event has."""
 
-    cat: Sequence[str | None]
-    ph: Sequence[str]
-    name: Sequence[Any]
-    pid: pl.Series
-    tid: pl.Series
-    begin: pl.Series
-    dur: pl.Series
-    args: Sequence[msgspec.Raw]
-    offset: pl.Series
-    length: pl.Series
-    lost: set[int]
-
-    def common(self, kind: str, at: list[int]) -> dict[str, pl.Series]:
-        """The columns that any event may have, for the rows `at`, as far as the frame `kind` has them."""
-        wanted, rows = _SCHEMAS[kind], pl.Series(at, dtype=pl.UInt32)
-        lost: set[int] = set()
-        made = {
-            "begin_ns": self.begin, "dur_ns": self.dur, "pid": self.pid, "tid": self.tid,
-            "offset": self.offset, "length": self.length,
-        }  # fmt: skip
-        out = {c: s.gather(rows) for c, s in made.items() if c in wanted}
-        if "name" in wanted:
-            out["name"] = columns.texts([self.name[i] for i in at], lost)
-        for column, values in (("cat", self.cat), ("ph", self.ph)):
-            if column in wanted:
-                out[column] = columns.texts([values[i] for i in at], lost)
-        return out
+    name: list[Any]
+    args: list[msgspec.Raw]
+    common: pl.DataFrame  # begin_ns, dur_ns, pid, tid, ph, cat, offset, length
+    lost: set[int]  # rows of which a value could not be kept
 
 
 def build(block: bytes, offsets: IntArray, lengths: IntArray) -> Batch:
@@ -88,110 +72,132 @@ def build(block: bytes, offsets: IntArray, lengths: IntArray) -> Batch:
     batch = Batch()
     if not decoded:
         return batch
-    ph, cat, name, pid, tid, ts, dur, args = zip(*map(_event_fields, decoded), strict=True)
-    at: dict[tuple[str, str | None], list[int]] = {}
-    for i, kind in enumerate(zip(ph, cat, strict=True)):
-        if kind in at:
-            at[kind].append(i)
-        else:
-            at[kind] = [i]
+    numbered = _Numbered()  # few distinct combinations, so what follows looks at each once
+    keys = [(e.ph, e.cat, e.pid, e.tid) for e in decoded]
+    codes = np.fromiter(map(numbered.__getitem__, keys), dtype=np.int64, count=len(keys))
     lost: set[int] = set()
-    begin = columns.nanoseconds(ts, block, lambda: [t.ts for t in events.decode_times(block)], lost)
-    length = columns.nanoseconds(dur, block, lambda: [t.dur for t in events.decode_times(block)], lost)
-    rows = _Rows(
-        cat, ph, name, columns.lane(pid), columns.lane(tid), begin, length, args,
-        pl.Series(offsets), pl.Series(lengths), lost,
-    )  # fmt: skip
-    of_frame: dict[str, list[int]] = {}
-    for (phase, category), indices in at.items():
-        if not phase:
-            odd = [i for i in indices if not _is_blank(decoded[i])]
-            batch.set_aside += [int(offsets[i]) for i in odd]
-            if len(odd) == len(indices):
-                continue
-            batch.kinds["", ""] += len(indices) - len(odd)
-            continue
-        batch.kinds[phase, category or ""] += len(indices)
-        for kind, some in _routes(events.frame_of(phase, category), indices, name, category):
-            if some:
-                of_frame.setdefault(kind, []).extend(some)
-    for kind, indices in of_frame.items():
-        batch.frames[kind] = _frame(kind, rows, sorted(indices))
-    batch.repaired = [int(offsets[i]) for i in sorted(lost)]
+    ts, dur = [e.ts for e in decoded], [e.dur for e in decoded]
+    common = _lanes(list(numbered), codes).with_columns(
+        begin_ns=columns.nanoseconds(ts, block, lambda: [t.ts for t in events.decode_times(block)], lost),
+        dur_ns=columns.nanoseconds(dur, block, lambda: [t.dur for t in events.decode_times(block)], lost),
+        offset=pl.Series(offsets),
+        length=pl.Series(lengths),
+    )
+    rows = _Block([e.name for e in decoded], [e.args for e in decoded], common, lost)
+    for kind, at in _routed(list(numbered), codes, rows.name).items():
+        batch.frames[kind] = _frame(kind, rows, at)
+    for (ph, cat, _, _), count in zip(numbered, np.bincount(codes).tolist(), strict=True):
+        batch.kinds[ph, cat or ""] += count
+    if any(not ph for ph, *_ in numbered):
+        _set_aside(batch, decoded, offsets)
+    batch.repaired = offsets[sorted(lost)].tolist()
     return batch
 
 
-def _is_blank(event: events.Event) -> bool:
-    """`{}`: some writers begin or end the list with one."""
-    return event == events.Event(args=event.args) and len(event.args) <= 2
+def _set_aside(batch: Batch, decoded: list[events.Event], offsets: IntArray) -> None:
+    """Objects without a phase are no events; `{}` is let pass: some writers begin or end the list with one."""
+    for kind in [k for k in batch.kinds if not k[0]]:
+        del batch.kinds[kind]
+    for event, offset in zip(decoded, offsets.tolist(), strict=True):
+        if not event.ph:
+            if event == events.Event(args=event.args) and len(bytes(event.args)) <= 2:
+                batch.kinds["", ""] += 1
+            else:
+                batch.set_aside.append(offset)
 
 
-def _routes(
-    kind: str | None, indices: list[int], name: Sequence[Any], cat: str | None
-) -> Iterable[tuple[str, list[int]]]:
-    """Which frame takes which rows, where the name decides too."""
-    if kind == "instants" and cat == events.INSTANT_CAT:
-        memory = [i for i in indices if name[i] == events.MEMORY_NAME]
-        return ("memory", memory), ("instants", [i for i in indices if name[i] != events.MEMORY_NAME])
-    if cat == "Operator" and kind == "ops":
-        text = pl.Series([str(name[i]) for i in indices], dtype=pl.String)
-        marks = text.str.contains(events.MARKER).to_list()
-        return (
-            ("annotations", [i for i, marker in zip(indices, marks, strict=True) if marker]),
-            ("ops", [i for i, marker in zip(indices, marks, strict=True) if not marker]),
-        )
-    return () if kind is None else ((kind, indices),)
+def _lanes(distinct: list[tuple[str, str | None, Any, Any]], codes: IntArray) -> pl.DataFrame:
+    """Phase, category, process and thread (columns ph, cat, pid, tid; Categorical) of each row, from its code."""
+    table = {
+        name: [None if key[i] is None else str(key[i]) for key in distinct]
+        for i, name in enumerate(("ph", "cat", "pid", "tid"))
+    }
+    return pl.DataFrame(table, schema=dict.fromkeys(table, schema.TEXT))[codes]
 
 
-def _frame(kind: str, rows: _Rows, at: list[int]) -> pl.DataFrame:
+def _routed(
+    distinct: list[tuple[str, str | None, Any, Any]], codes: IntArray, name: list[Any]
+) -> dict[str, IntArray]:
+    """The rows of each frame; for some categories the name decides too."""
+    taken: dict[str, list[int]] = {}
+    for code, (ph, cat, _, _) in enumerate(distinct):
+        kind = events.frame_of(ph, cat)
+        if kind == "instants" and cat == events.INSTANT_CAT:
+            kind = "instants or memory"
+        elif kind == "ops" and cat == "Operator":
+            kind = "ops or annotations"
+        if kind:
+            taken.setdefault(kind, []).append(code)
+    at = {kind: np.flatnonzero(np.isin(codes, some)) for kind, some in taken.items()}
+    _by_name(at, "memory", "instants", name, lambda n: n == events.MEMORY_NAME)
+    _by_name(at, "annotations", "ops", name, lambda n: isinstance(n, str) and n.startswith(events.MARKERS))
+    return {kind: some for kind, some in at.items() if len(some)}
+
+
+def _by_name(
+    at: dict[str, IntArray], special: str, usual: str, name: list[Any], is_special: Callable[[Any], bool]
+) -> None:
+    """Divide the rows that may belong to either of two frames."""
+    either = at.pop(f"{usual} or {special}", None)
+    if either is not None:
+        chosen = np.array([is_special(name[i]) for i in either], dtype=bool)
+        for kind, some in ((special, either[chosen]), (usual, either[~chosen])):
+            at[kind] = np.union1d(at[kind], some) if kind in at else some
+
+
+def _frame(kind: str, rows: _Block, at: IntArray) -> pl.DataFrame:
     """The frame `kind` of the rows `at`, every column of its schema but `id`."""
-    made = rows.common(kind, at)
-    raws = [rows.args[i] for i in at]
     lost: set[int] = set()
-    if kind in events.ARGS:
-        made |= _arguments(kind, raws, made, rows, at, lost)
-    elif kind == "instants":
-        made["args"] = pl.Series(columns.compact_json(raws), dtype=pl.String)
-    if kind == "annotations":
-        made["on_gpu"] = pl.Series([rows.cat[i] == "gpu_user_annotation" for i in at], dtype=pl.Boolean)
-    if kind == "tracks":
-        made["what"] = made.pop("name") if "name" in made else columns.texts([rows.name[i] for i in at], lost)
-    rows.lost.update(at[i] for i in lost)
     wanted = _SCHEMAS[kind]
+    common = rows.common if len(at) == len(rows.name) else rows.common[at]
+    made = {c: common[c] for c in common.columns if c in wanted}
+    indices = at.tolist()
+    if "name" in wanted or kind == "tracks":
+        made["what" if kind == "tracks" else "name"] = columns.texts([rows.name[i] for i in indices], lost)
+    if kind in events.ARGS:
+        made |= _arguments(kind, [rows.args[i] for i in indices], common, lost)
+    elif kind == "instants":
+        made["args"] = pl.Series(columns.compact_json([rows.args[i] for i in indices]), dtype=pl.String)
+    if kind == "annotations":
+        made["on_gpu"] = common["cat"] == "gpu_user_annotation"
+    rows.lost.update(indices[i] for i in lost)
     return pl.DataFrame(
         [
-            (made[c].alias(c) if c in made else pl.Series(c, [None], dtype=t).new_from_index(0, len(at)))
+            made[c].alias(c) if c in made else columns.nulls(t, len(at)).alias(c)
             for c, t in wanted.items()
             if c != "id"
         ]
     )
 
 
-def _arguments(
-    kind: str, raws: list[msgspec.Raw], made: dict[str, pl.Series], rows: _Rows, at: list[int], lost: set[int]
-) -> dict[str, pl.Series]:
+def _arguments(kind: str, raws: list[msgspec.Raw], common: pl.DataFrame, lost: set[int]) -> dict[str, pl.Series]:
+    """The columns that come from the arguments."""
+    struct, wanted = events.ARGS[kind], _SCHEMAS[kind]
     decoded = events.decode_args(kind, raws, lost)
-    fields = events.ARGS[kind].__struct_fields__
+    fields = struct.__struct_fields__
     values = dict(zip(fields, zip(*map(attrgetter(*fields), decoded), strict=True), strict=True))
-    wanted = _SCHEMAS[kind]
+    if kind == "tracks":
+        value = [
+            next((v for v in row if v is not None), None)
+            for row in zip(values["name"], values["labels"], values["sort_index"], strict=True)
+        ]
+        return {"value": columns.strings(value, lost)}
     _older_spellings(values)
     out = {}
-    for column, column_values in values.items():
-        if column in wanted:
-            shape = events.ARGS[kind].__annotations__[column] is msgspec.Raw
-            make = columns.compact_lists if shape else _CONVERT[wanted[column].base_type()]
-            out[column] = make(column_values, lost)
-    for column in _IDS:
-        if column in out:
-            out[column] = out[column].replace(0, None)
+    for column, some in values.items():
+        if column not in wanted:
+            continue
+        if struct.__annotations__[column] is msgspec.Raw:
+            out[column] = columns.spellings(some, lost)
+        elif some.count(None) == len(some):
+            out[column] = columns.nulls(wanted[column], len(some))
+        else:
+            out[column] = _CONVERT[wanted[column].base_type()](some, lost)
     if "collective_name" in values:
         out["collective"] = _collectives(values["collective_name"], raws)
     if kind == "gpu":
-        out["kind"] = pl.Series([events.GPU_KINDS[rows.cat[i] or ""] for i in at], dtype=schema.KIND)
-        out |= _gpu_ids(out, made, rows, at)
-    if kind == "tracks":
-        value = [next((v for v in (e.name, e.labels, e.sort_index) if v is not None), None) for e in decoded]
-        out = {"value": columns.strings(value, lost)}
+        out["kind"] = common["cat"].cast(pl.String).replace_strict(events.GPU_KINDS, return_dtype=schema.KIND)
+        out |= _gpu_ids(out, common)
     return out
 
 
@@ -199,51 +205,32 @@ def _older_spellings(values: dict[str, Any]) -> None:
     """Fill a key's gaps from its spelling in older files (fields `old_*`)."""
     for old in [c for c in values if c.startswith("old_")]:
         new, olds = old.removeprefix("old_"), values.pop(old)
-        empty = olds[0] if isinstance(olds[0], msgspec.Raw) else None
-        missing = (None,) if empty is None else (None, events.NULL)
-        if any(v is not None and v is not events.NULL for v in olds):
-            values[new] = tuple(
-                o if any(v is m for m in missing) else v for v, o in zip(values[new], olds, strict=True)
-            )
+        missing = events.NULL if isinstance(olds[0], msgspec.Raw) else None
+        if olds.count(missing) < len(olds):
+            values[new] = tuple(o if v is missing else v for v, o in zip(values[new], olds, strict=True))
 
 
-def _collectives(names: Sequence[Any], raws: list[msgspec.Raw]) -> pl.Series:
+def _collectives(names: tuple[Any, ...], raws: list[msgspec.Raw]) -> pl.Series:
     """JSON text of the arguments of a collective, where the event has any."""
     out: list[str | None] = [None] * len(raws)
-    for i, name in enumerate(names):
-        if name is not None:
-            args = msgspec.json.decode(raws[i], type=dict[str, msgspec.Raw])
-            kept = {k: args[k] for k in events.COLLECTIVE if k in args}
-            out[i] = msgspec.json.format(msgspec.json.encode(kept), indent=-1).decode("utf-8", "replace")
+    if names.count(None) < len(names):
+        for i, name in enumerate(names):
+            if name is not None:
+                args = msgspec.json.decode(raws[i], type=dict[str, msgspec.Raw])
+                kept = {k: args[k] for k in events.COLLECTIVE if k in args}
+                out[i] = msgspec.json.format(msgspec.json.encode(kept), indent=-1).decode("utf-8", "replace")
     return pl.Series(out, dtype=pl.String)
 
 
-def _gpu_ids(
-    out: dict[str, pl.Series], made: dict[str, pl.Series], rows: _Rows, at: list[int]
-) -> dict[str, pl.Series]:
-    """Device and stream: the arguments', else pid and tid; graph ids: 0 is none, the node's low 32 bits count."""
-    frame = pl.DataFrame(
-        {
-            "device": out["device"],
-            "stream": out["stream"],
-            "pid": made["pid"],
-            "tid": rows.tid.gather(at),
-            "graph_id": out["graph_id"],
-            "graph_node": out["graph_node"],
-        }
-    ).select(
-        pl.col("device").fill_null(
-            pl.col("pid").cast(pl.String).str.extract(r"(-?\d+)\D*$").cast(pl.Int64, strict=False)
-        ),
-        pl.col("stream").fill_null(
-            pl.col("tid").cast(pl.String).str.extract(r"(-?\d+)\D*$").cast(pl.Int64, strict=False)
-        ),
-        pl.col("graph_id").replace(0, None),
-        pl.when(pl.col("graph_id").fill_null(1) != 0)
-        .then(pl.col("graph_node") & 0xFFFFFFFF)
-        .alias("graph_node"),
-    )
-    return frame.to_dict()
+def _gpu_ids(out: dict[str, pl.Series], common: pl.DataFrame) -> dict[str, pl.Series]:
+    """Device and stream: the arguments', else those of pid and tid."""
+    ids = {}
+    for column, lane in (("device", "pid"), ("stream", "tid")):
+        ids[column] = out[column]
+        if ids[column].has_nulls():
+            number = common[lane].cast(pl.String).str.extract(r"(-?\d+)\D*$").cast(pl.Int64, strict=False)
+            ids[column] = ids[column].fill_null(number)
+    return ids
 
 
 def concat(frames: Iterable[Frames]) -> Frames:
@@ -255,36 +242,55 @@ def concat(frames: Iterable[Frames]) -> Frames:
     return {kind: pl.concat(some, rechunk=False) for kind, some in parts.items()}
 
 
-def finished(frames: Frames, kinds: Kinds) -> Frames:
-    """The frames of a Trace from all batches: pairs made into slices, ids, and what needs the whole file."""
-    frames = dict(frames)
+def finished(frames: Frames, kinds: Kinds) -> tuple[Frames, list[int]]:
+    """The frames of a Trace from all batches, rows numbered; `frames` is emptied on the way to save memory.
+
+    Pairs become slices, equal shapes get one spelling, and what needs the whole file is found out. Also the offsets
+    of events whose shapes were no lists.
+    """
+    odd: list[int] = []
     pairs = frames.pop("pairs", None)
     if pairs is not None:
         slices = [frames["slices"]] if "slices" in frames else []
         frames["slices"] = pl.concat([*slices, paired(pairs)]).sort("offset", maintain_order=True)
-    if "gpu" in frames:
-        frames["gpu"] = frames["gpu"].with_columns(timed=_timed(frames["gpu"]))
-    if "ops" in frames:
-        frames["ops"] = frames["ops"].with_columns(
+    out = {
+        "kinds": pl.DataFrame(
+            [(ph, cat, count) for (ph, cat), count in kinds.items()], schema=schema.KINDS, orient="row"
+        )
+    }
+    for kind, declared in schema.FRAMES.items():
+        if kind not in out:
+            frame = frames.pop(kind, None)
+            out[kind] = schema.empty(kind) if frame is None else _completed(kind, frame.rechunk(), odd).select(list(declared))
+    return out, odd
+
+
+_NO_NEGATIVE = pl.when(pl.col("dur_ns") >= 0).then(pl.col("dur_ns"))
+
+
+def _completed(kind: str, frame: pl.DataFrame, odd: list[int]) -> pl.DataFrame:
+    """One frame's columns that depend on other columns or on the whole file."""
+    declared = schema.FRAMES[kind]
+    if kind == "ops":
+        for column in ("input_dims", "input_types", "input_strides", "concrete_inputs"):
+            compact, no_list = columns.compact_lists(frame[column])
+            odd += frame["offset"].filter(no_list).to_list()
+            frame = frame.with_columns(compact.alias(column))
+        frame = frame.with_columns(
             finished=pl.when(pl.col("dur_ns") < 0).then(pl.lit(False)).otherwise(pl.col("finished"))
         )
-    for kind in ("ops", "runtime", "annotations", "python", "slices"):
-        if kind in frames:
-            frames[kind] = frames[kind].with_columns(
-                dur_ns=pl.when(pl.col("dur_ns") >= 0).then(pl.col("dur_ns"))
-            )
-    frames["kinds"] = pl.DataFrame(
-        [(ph, cat, count) for (ph, cat), count in kinds.items()], schema=schema.KINDS, orient="row"
-    )
-    out = {}
-    for kind, declared in schema.FRAMES.items():
-        frame = frames.pop(kind, None)
-        if frame is None:
-            frame = schema.empty(kind)
-        elif "id" in declared:
-            frame = frame.with_columns(id=pl.int_range(pl.len(), dtype=pl.Int64))
-        out[kind] = frame.select(list(declared)).rechunk()
-    return out
+    if kind == "gpu":
+        graph = pl.col("graph_id")
+        frame = frame.with_columns(
+            timed=_timed(frame),
+            graph_id=graph.replace(0, None),
+            graph_node=pl.when(graph.fill_null(1) != 0).then(pl.col("graph_node") & 0xFFFFFFFF),
+        )
+    elif "dur_ns" in declared:
+        frame = frame.with_columns(dur_ns=_NO_NEGATIVE)
+    if "id" in declared:
+        frame = frame.with_columns(id=pl.int_range(pl.len(), dtype=pl.Int64))
+    return frame.with_columns(pl.col(c).replace(0, None) for c in _IDS if c in declared)
 
 
 def _timed(gpu: pl.DataFrame) -> pl.Series:

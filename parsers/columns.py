@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Context, Decimal, InvalidOperation
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ import numpy as np
 import polars as pl
 from msgspec import Raw
 
+from traceview.parsers.events import NULL
 from traceview.schema import TEXT
 
 _INT64 = 1 << 63
@@ -99,11 +101,13 @@ def booleans(values: Sequence[Any], lost: Lost) -> pl.Series:
 def integer_lists(values: Sequence[Any], lost: Lost) -> pl.Series:
     """List(Int64), e.g. a grid; the text "[1, 2, 3]" counts."""
     dtype = pl.List(pl.Int64)
-    if _only(values, {list, type(None)}) and all(_only(v, {int}) for v in values if v is not None):
-        try:
-            return pl.Series(values, dtype=dtype)
-        except (OverflowError, TypeError, pl.exceptions.PolarsError):
-            pass
+    missing = pl.Series([v is None for v in values], dtype=pl.Boolean)
+    filled = [(0, 0, 0) if v is None else v for v in values]
+    if _only(filled, {list, tuple}) and set(map(len, filled)) == {3}:  # what grids and blocks are
+        flat = list(chain.from_iterable(filled))
+        if _only(flat, {int}) and -_INT64 <= min(flat) and max(flat) < _INT64:
+            column = pl.Series(flat, dtype=pl.Int64).reshape((len(values), 3)).cast(dtype)
+            return column.set(missing, None) if missing.any() else column
     return _clean(values, _ints, dtype, lost)
 
 
@@ -119,34 +123,40 @@ def texts(values: Sequence[Any], lost: Lost) -> pl.Series:
     return strings(values, lost).cast(TEXT)
 
 
-def lane(values: Sequence[Any]) -> pl.Series:
-    """Process and thread ids as Categorical text; null where the file has none."""
-    known: dict[Any, str | None] = {
-        v: None if v is None else v if isinstance(v, str) else str(v) for v in set(values)
-    }
-    return pl.Series(list(map(known.__getitem__, values)), dtype=pl.String).cast(TEXT)
+def nulls(dtype: Any, length: int) -> pl.Series:
+    """A column without any value."""
+    return pl.Series([None], dtype=dtype).new_from_index(0, length)
 
 
-def _compact_list(text: str) -> str | None:
+def spellings(values: tuple[Raw, ...], _: Lost) -> pl.Series:
+    """JSON values as the file spells them, Categorical; `compact_lists` makes one spelling of each."""
+    if values.count(NULL) == len(values):
+        return nulls(TEXT, len(values))
+    text = b"\x00".join(values).decode("utf-8", "replace")  # NUL cannot stand in JSON
+    return pl.Series([text]).str.split("\x00").explode().cast(TEXT)
+
+
+def _compact_list(text: str | None) -> str | None:
     try:
-        value = msgspec.json.decode(text)
+        value = msgspec.json.decode(text or "null")
     except (msgspec.MsgspecError, RecursionError):
         return None
     return msgspec.json.encode(value).decode() if isinstance(value, list) else None
 
 
-def compact_lists(values: Sequence[Raw], lost: Lost) -> pl.Series:
-    """JSON lists (shapes, types) as compact text, Categorical; each distinct spelling is looked at once."""
-    if all(v is values[0] for v in values) and bytes(values[0]) == b"null":
-        return pl.Series([None], dtype=TEXT).new_from_index(0, len(values))
-    text = b"\x00".join(values).decode("utf-8", "replace")  # NUL cannot stand in JSON
-    spelled = pl.Series([text]).str.split("\x00").explode()
-    distinct = spelled.unique()
-    compact = pl.Series([_compact_list(s) for s in distinct], dtype=pl.String)
-    column = spelled.replace_strict(distinct, compact, return_dtype=pl.String)
-    odd = column.is_null() & (spelled != "null")
-    lost.update(odd.arg_true().to_list())
-    return column.cast(TEXT)
+def compact_lists(spelled: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """JSON lists (shapes, types) as compact text; each distinct spelling is looked at once.
+
+    Also which rows hold something that is no list: they become null.
+    """
+    distinct = spelled.unique().drop_nulls()
+    texts_ = distinct.cast(pl.String).to_list()
+    compact = [_compact_list(t) for t in texts_]
+    if compact == texts_:
+        return spelled, pl.Series([False]).new_from_index(0, len(spelled))
+    column = spelled.replace_strict(distinct, pl.Series(compact, dtype=TEXT), default=None, return_dtype=TEXT)
+    odd = [t for t, c in zip(texts_, compact, strict=True) if c is None and t != "null"]
+    return column, spelled.cast(pl.String).is_in(odd).fill_null(False) if odd else column.is_null() & False
 
 
 def compact_json(values: Sequence[Raw]) -> list[str]:

@@ -139,7 +139,7 @@ RUNTIME_CATS = (
 ANNOTATION_CATS = ("user_annotation", "gpu_user_annotation")
 INSTANT_CAT = "cpu_instant_event"
 MEMORY_NAME = "[memory]"
-MARKER = r"^(ProfilerStep#|Optimizer\.|enumerate\()"  # Operator rows of 2021 that mark ranges
+MARKERS = ("ProfilerStep#", "Optimizer.", "enumerate(")  # Operator rows of 2021 that mark ranges
 
 _X = {
     **dict.fromkeys(GPU_KINDS, "gpu"),

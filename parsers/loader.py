@@ -19,7 +19,7 @@ from traceview.parsers.pool import Pool
 from traceview.parsers.source import PlainText, Text, open_text
 from traceview.parsers.splitter import learn_separator
 from traceview.parsers.worker import Part
-from traceview.trace import EventCounts, Notice, Trace
+from traceview.trace import EventCounts, Trace
 
 _SAMPLE = 256 << 10
 _PART = 16 << 20  # what a worker gets at a time
@@ -201,12 +201,11 @@ class _Reading:
 
     def _snapshot(self) -> Callable[[], Trace]:
         frames, kinds = list(self._frames), Kinds(self._kinds)
-        counts = EventCounts(
-            kinds.total() + len(self._set_aside), kinds.total(), len(self._set_aside), len(self._repaired)
-        )
+        counts = _counts(kinds, len(self._set_aside), len(self._repaired))
 
         def make() -> Trace:
-            return self._made(frames, kinds, counts, complete=False, found=())
+            made, _ = finished(concat(frames), kinds)
+            return self._made(made, counts, complete=False)
 
         return make
 
@@ -215,36 +214,33 @@ class _Reading:
         self._report(self._text.size)
         self._header = {**start.header, **end.header}
         self._layout = _layout(start.layout, self._header)
-        text_end = outcome.at
-        damaged = self._text.damaged_at is not None
-        open_array = start.layout == "array" and outcome.cut_at is None and outcome.junk_at is None
-        truncated = outcome.ended and not open_array or damaged
+        batches, self._frames = self._frames, []
+        frames, odd = finished(concat(batches), self._kinds)
+        repaired = sorted({*self._repaired, *odd})
         if outcome.junk_at is not None:
-            truncated = damaged
             end.damaged_at = outcome.junk_at
-        cut = int(outcome.cut_at is not None)
-        loaded = self._kinds.total()
-        aside = len(self._set_aside) + cut
-        counts = EventCounts(loaded + aside, loaded, aside, len(self._repaired))
-        found = notices.damage(self._repaired, self._set_aside, outcome.cut_at, text_end, truncated)
-        found += notices.surroundings(start, end)
-        frames, self._frames = self._frames, []
-        trace = self._made(frames, self._kinds, counts, not truncated, tuple(found))
+        # An array may lack its closing bracket; other text that ends inside the list is cut off.
+        whole = outcome.closed or outcome.junk_at is not None
+        whole |= start.layout == "array" and outcome.cut_at is None
+        truncated = not whole or self._text.damaged_at is not None
+        counts = _counts(self._kinds, len(self._set_aside) + (outcome.cut_at is not None), len(repaired))
+        found = [
+            *notices.damage(repaired, self._set_aside, outcome.cut_at, outcome.at, truncated),
+            *notices.surroundings(start, end),
+        ]
+        trace = self._made(frames, counts, not truncated)
         return replace(trace, notices=(*found, *notices.content(trace)))
 
-    def _made(
-        self,
-        frames: list[Frames],
-        kinds: Kinds,
-        counts: EventCounts,
-        complete: bool,
-        found: tuple[Notice, ...],
-    ) -> Trace:
+    def _made(self, frames: Frames, counts: EventCounts, complete: bool) -> Trace:
         text = self._text
         return Trace(
-            text.path, text.size, text.compression, self._layout, self._header, counts, complete, found,
-            **finished(concat(frames), kinds),
-        )  # fmt: skip
+            text.path, text.size, text.compression, self._layout, self._header, counts, complete, **frames
+        )
+
+
+def _counts(kinds: Kinds, set_aside: int, repaired: int) -> EventCounts:
+    loaded = kinds.total()
+    return EventCounts(loaded + set_aside, loaded, set_aside, repaired)
 
 
 def _layout(form: str, header: dict[str, Any]) -> str:

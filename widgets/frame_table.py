@@ -12,7 +12,8 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from traceview.widgets.columns import Column, Placed, fit, gap, place
-from traceview.widgets.row_view import GUTTER, Piece, RowView
+from traceview.widgets.lines import Piece
+from traceview.widgets.row_view import GUTTER, RowView
 
 PAGE = 128  # rows that are formatted at once
 PAGES_KEPT = 16
@@ -150,7 +151,7 @@ class FrameTable(RowView):
     def set_filter(self, predicate: pl.Expr | None) -> None:
         """Show only the rows that `predicate` holds for; None shows all.
 
-        Raises `polars.exceptions.PolarsError`, and changes nothing, for an expression that the frame cannot take.
+        Raises `polars.exceptions.PolarsError`, and changes nothing, if the frame cannot take the expression.
         """
         if predicate is not None:
             row_order(self.frame.clear(), predicate, None, descending=False)

@@ -1,48 +1,32 @@
 """What the tables share: rows drawn by number, a cursor, marks, keys and the search."""
 
 from collections.abc import Sequence
-from time import monotonic
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from traceview.palette import family_mark
-from traceview.widgets.look import chart_look, foreground
+from traceview.widgets.lines import LineView, Piece
 
-Piece = tuple[str, str]  # text, tone: "", "muted", "accent" or "family:NAME"
 GUTTER = 3  # the cursor's marker, a row's mark, a blank
-TWICE = 1.0  # seconds within which a second g counts as `gg`
 
 
-class RowView(ScrollView, can_focus=True):
+class RowView(LineView):
     """A view of rows that are made only when they are seen.
 
     Row numbers are places on the screen, 0 the first that scrolls; a pinned row is number -1. A subclass says
     how many rows there are, what a row's text is, and what a key on it means.
     """
 
-    ALLOW_SELECT = False
+    PREFIX = "row-view"
     DEFAULT_CSS = """
     RowView {
-        height: 1fr;
-        scrollbar-size: 1 1;
-        scrollbar-gutter: stable;
-        scrollbar-color: $foreground 25%;
-        scrollbar-color-hover: $foreground 40%;
-        scrollbar-color-active: $foreground 40%;
-        scrollbar-background: $background;
-        scrollbar-background-hover: $background;
-        scrollbar-background-active: $background;
-        scrollbar-corner-color: $background;
         & > .row-view--header { color: $text-muted; text-style: bold; }
         & > .row-view--muted { color: $text-muted; }
         & > .row-view--accent { color: $text-accent; }
@@ -83,19 +67,10 @@ class RowView(ScrollView, can_focus=True):
 
     cursor: reactive[int] = reactive(0, repaint=False)
 
-    def __init__(
-        self,
-        *,
-        name: str | None = None,
-        id: str | None = None,
-        classes: str | None = None,
-        disabled: bool = False,
-    ) -> None:
-        super().__init__(name=name, id=id, classes=classes, disabled=disabled)
+    def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(name=name, id=id, classes=classes)
         self.search_text = ""
-        self._styles: dict[tuple[str, str], Style] = {}
         self._matches: npt.NDArray[np.int64] | None = None
-        self._last_g = -TWICE
         self._placed_for = -1  # the width that columns were placed in
 
     # --- what a subclass says ------------------------------------------------------------------------------
@@ -145,11 +120,6 @@ class RowView(ScrollView, can_focus=True):
     # --- drawing -------------------------------------------------------------------------------------------
 
     @property
-    def room(self) -> Size:
-        """The cells to draw in: `size` counts the scrollbars too."""
-        return self.scrollable_content_region.size
-
-    @property
     def header_height(self) -> int:
         """Lines at the top that do not scroll."""
         return 2 if self.has_pinned_row else 1
@@ -187,42 +157,20 @@ class RowView(ScrollView, can_focus=True):
         return self._line(gutter, self.row_pieces(row), state, width)
 
     def _line(self, gutter: str, pieces: Sequence[Piece], state: str, width: int) -> Strip:
-        segments = [Segment(text, self._style(tone, state)) for text, tone in pieces]
+        segments = [Segment(text, self.toned.style(tone, state)) for text, tone in pieces]
         left, room = round(self.scroll_x), max(0, width - GUTTER)
-        base = self._style("", state)
+        base = self.toned.style("", state)
         body = Strip(segments).crop_extend(left, left + room, base)
         return Strip([Segment(gutter, base), *body], GUTTER + room).crop(0, width)
 
-    def _style(self, tone: str, state: str) -> Style:
-        found = self._styles.get((tone, state))
-        if found is None:
-            found = self.rich_style
-            for part in (tone, state):
-                # The cursor's line is of one colour, so that it reads in any theme.
-                if part.startswith("family:") and state != "cursor":
-                    theme, color = chart_look(self.app)
-                    if color:
-                        found += foreground(family_mark(part[7:], theme).colour)
-                elif part and (part == state or state != "cursor"):
-                    found += self.get_component_rich_style(f"row-view--{part}")
-            if state == "cursor" and not chart_look(self.app)[1]:
-                found += Style(reverse=True)
-            self._styles[tone, state] = found
-        return found
-
-    def notify_style_update(self) -> None:
-        """Themes and focus change the styles that are kept."""
-        self._styles.clear()
-        super().notify_style_update()
-
     def on_focus(self) -> None:
         """The cursor is drawn stronger."""
-        self._styles.clear()
+        self.toned.clear()
         self.refresh()
 
     def on_blur(self) -> None:
         """The cursor is drawn weaker."""
-        self._styles.clear()
+        self.toned.clear()
         self.refresh()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -298,14 +246,6 @@ class RowView(ScrollView, can_focus=True):
     def action_bottom(self) -> None:
         """Cursor to the last row."""
         self.cursor = self.row_count - 1
-
-    def action_first_of_two(self) -> None:
-        """`gg` goes to the top."""
-        now = monotonic()
-        if now - self._last_g < TWICE:
-            self.action_top()
-            now -= TWICE
-        self._last_g = now
 
     def action_select(self) -> None:
         """Open the row under the cursor."""

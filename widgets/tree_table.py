@@ -12,7 +12,8 @@ from textual.message import Message
 from traceview.palette import family_mark
 from traceview.units import cell_width, fmt_percent, shorten
 from traceview.widgets.columns import Column, Placed, bar, fit, gap, place
-from traceview.widgets.row_view import GUTTER, Piece, RowView
+from traceview.widgets.lines import Piece
+from traceview.widgets.row_view import GUTTER, RowView
 
 Path = tuple[str, ...]
 ROOT: Path = ()

@@ -1,7 +1,7 @@
 """A trace and the questions one can ask of it: what the command line, the screens and scripts all use."""
 
-import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -9,17 +9,21 @@ from typing import Any
 import polars as pl
 
 from traceview import parsers
-from traceview.analysis import header, health, remarks, totals, tree
+from traceview.analysis import header, health, remarks, tree
 from traceview.analysis.attribution import Links, launch_calls
+from traceview.analysis.callsites import call_sites
 from traceview.analysis.card import neighbours, product
 from traceview.analysis.cxx import parse_parts
-from traceview.analysis.groups import along, grouped
+from traceview.analysis.groups import GROUP_KEYS, GROUPINGS, along, grouped
 from traceview.analysis.launches import Query, documents, matching
-from traceview.analysis.names import distinct_names, short_name
+from traceview.analysis.names import distinct_names
+from traceview.analysis.phases import with_phases
 from traceview.analysis.steps import Steps, assign, find_steps, step_table, typical
+from traceview.analysis.totals import gpu_totals, host_groups, host_totals
 from traceview.analysis.work import gpu_work, linked_work
 from traceview.errors import TraceError
 from traceview.parsers import Progress
+from traceview.parsers.folder import find_trace, traces_in
 from traceview.report import note
 from traceview.selection import EVERYTHING, Selection
 from traceview.trace import Notice, Trace
@@ -35,30 +39,6 @@ def open_session(
 ) -> "Session":
     """Read a trace and make it ready for questions. Raises TraceError and Cancelled as parsers.load does."""
     return Session(parsers.load(path, progress, cancelled), step_marker)
-
-
-def find_trace(path: str | Path) -> Path:
-    """The trace that a path means: the file itself, or the only trace of a folder.
-
-    Raises TraceError (exit code 2) that lists the traces of a folder with several, and (3) for one without.
-    """
-    place = Path(path)
-    if not place.is_dir():
-        return place
-    found = traces_in(place)
-    if not found:
-        raise TraceError(f"{place}: a folder without a trace (*.json, *.json.gz)")
-    if len(found) > 1:
-        names = ", ".join(p.name for p in found[:16]) + (", ..." if len(found) > 16 else "")
-        raise TraceError(f"{place}: a folder of {len(found)} traces, name one of them: {names}", exit_code=2)
-    return found[0]
-
-
-def traces_in(folder: Path) -> list[Path]:
-    """The files of a folder that look like traces by name, ranks in the order of their numbers."""
-    kinds = (".json", ".json.gz")
-    found = [p for p in folder.iterdir() if p.name.endswith(kinds) and p.is_file()]
-    return sorted(found, key=lambda p: [int(t) if t.isdigit() else t for t in re.split(r"(\d+)", p.name)])
 
 
 class Session:
@@ -80,16 +60,20 @@ class Session:
     @cached_property
     def found_steps(self) -> Steps:
         """The steps and how they were found."""
-        return find_steps(self.trace, self._linked, self.step_marker)
+        steps, linked = self._stepped
+        return replace(steps, windows=with_phases(steps.windows, linked))
 
     @cached_property
-    def _linked(self) -> pl.DataFrame:
-        return linked_work(self.trace, self.links)
+    def _stepped(self) -> tuple[Steps, pl.DataFrame]:
+        """The steps as their markers say, and the linked work with its step."""
+        linked = linked_work(self.trace, self.links)
+        steps = find_steps(self.trace, linked, self.step_marker)
+        return steps, linked.with_columns(assign(steps, linked))
 
     @cached_property
     def work(self) -> pl.DataFrame:
         """All GPU work with everything known of it: the columns of analysis.work.gpu_work."""
-        return gpu_work(self._linked, self.found_steps)
+        return gpu_work(self._stepped[1])
 
     @cached_property
     def calls(self) -> pl.DataFrame:
@@ -127,18 +111,26 @@ class Session:
 
     def selected(self, selection: Selection) -> pl.DataFrame:
         """The rows of `work` that a selection holds."""
-        work = self._on_device(selection)
+        return self._selected_of(self.work, selection)
+
+    def _selected_of(self, work: pl.DataFrame, selection: Selection) -> pl.DataFrame:
         steps = self.step_indices(selection)
+        work = _on_device(work, selection)
         return work if steps is None else work.filter(pl.col("step").is_in(steps))
 
-    def _on_device(self, selection: Selection) -> pl.DataFrame:
-        return (
-            self.work if selection.device is None else self.work.filter(pl.col("device") == selection.device)
-        )
+    @cached_property
+    def sites(self) -> pl.DataFrame:
+        """Module, Python line and annotation of each row of `work`: callsites.call_sites."""
+        return call_sites(self.links)
+
+    def _placed(self, grouping: str) -> pl.DataFrame:
+        """`work` with the columns that a grouping splits by."""
+        known = set(GROUPINGS[grouping]) <= set(self.work.columns)
+        return self.work if known else pl.concat([self.work, self.sites], how="horizontal")
 
     def steps(self, selection: Selection = EVERYTHING) -> pl.DataFrame:
         """The selected steps with their GPU work: the columns of analysis.steps.step_table."""
-        table = step_table(self.found_steps, self._on_device(selection))
+        table = step_table(self.found_steps, _on_device(self.work, selection))
         steps = self.step_indices(selection)
         return table if steps is None else table.filter(pl.col("index").is_in(steps))
 
@@ -178,7 +170,7 @@ class Session:
         grouping is a key of groups.GROUPINGS; path holds the `key` of each row that was opened on the way.
         Columns: see tree.level.
         """
-        work = self.selected(selection)
+        work = self._selected_of(self._placed(grouping), selection)
         return tree.level(work, grouping, path, self.step_count(selection), self.names, self.layers)
 
     @cached_property
@@ -188,7 +180,8 @@ class Session:
 
     def path_work(self, selection: Selection, grouping: str, path: tuple[Any, ...]) -> pl.DataFrame:
         """The launches below a row of the tree, in time order: rows of `work`."""
-        return along(self.selected(selection), grouping, path).sort("begin_ns", "id", nulls_last=True)
+        work = self._selected_of(self._placed(grouping), selection)
+        return along(work, grouping, path).sort("begin_ns", "id", nulls_last=True)
 
     def launches(self, selection: Selection, query: Query) -> pl.DataFrame:
         """The selected rows of `work` that match a query, sorted, without its limit."""
@@ -259,7 +252,7 @@ class Session:
         )
         return note.note(
             summary,
-            chosen.select(*_GROUP_KEYS).to_dicts(),
+            chosen.select(*GROUP_KEYS).to_dicts(),
             self.launch_documents(launches),
             biggest[0] if biggest else None,
             ["traceview", "report", self.trace.path, *selection.options()],
@@ -269,19 +262,19 @@ class Session:
 
     def gpu(self, selection: Selection = EVERYTHING) -> dict[str, Any]:
         """The contract's `gpu` object."""
-        return totals.gpu_totals(self.selected(selection))
+        return gpu_totals(self.selected(selection))
 
     def host(self, selection: Selection = EVERYTHING) -> dict[str, Any]:
         """The contract's `host` object; with steps selected, of the calls and ops that begin in them."""
         steps = self.step_indices(selection)
         if steps is None:
-            return totals.host_totals(self.selected(selection), self.calls, self.trace.ops.height)
+            return host_totals(self.selected(selection), self.calls, self.trace.ops.height)
         ops = self.trace.ops.select(
             "begin_ns", launch_begin_ns="begin_ns", device=pl.lit(None, dtype=pl.Int64)
         )
         ops_in_steps = assign(self.found_steps, ops).is_in(steps).sum()
         calls = self.calls.filter(pl.col("step").is_in(steps))
-        return totals.host_totals(self.selected(selection), calls, int(ops_in_steps))
+        return host_totals(self.selected(selection), calls, int(ops_in_steps))
 
     def outside(self, selection: Selection = EVERYTHING) -> dict[str, int]:
         """Events and sum of the selected GPU work that is in no step."""
@@ -290,31 +283,7 @@ class Session:
 
     def trace_facts(self) -> dict[str, Any]:
         """The contract's `trace` object."""
-        trace = self.trace
-        events = trace.events
-        return {
-            "path": trace.path,
-            "bytes": trace.bytes,
-            "compression": trace.compression,
-            "layout": trace.layout,
-            "producer": header.producer(trace),
-            "clock_base_ns": header.clock_base_ns(trace),
-            "events": {
-                "in_file": events.in_file,
-                "loaded": events.loaded,
-                "set_aside": events.set_aside,
-                "repaired": events.repaired,
-            },
-            "complete": trace.complete,
-            "rank": header.rank(trace),
-            "world_size": header.world_size(trace),
-            "devices": [
-                {**d, "peak_bandwidth_gbs": None, "peak_source": None, "peak_confidence": None}
-                for d in header.devices(trace)
-            ],
-            "recorded": header.recorded(trace),
-            "notices": [notice.as_dict() for notice in self.notices],
-        }
+        return header.facts(self.trace, self.notices)
 
     def summary(self, selection: Selection = EVERYTHING) -> dict[str, Any]:
         """The document of `summary --format json`."""
@@ -337,40 +306,13 @@ class Session:
                 "items": steps.to_dicts(),
                 "outside": self.outside(selection),
             },
-            "groups": self.groups(selection).select(*_GROUP_KEYS).to_dicts(),
-            "host_groups": [] if self.work.height else self._host_groups(),
+            "groups": self.groups(selection).select(*GROUP_KEYS).to_dicts(),
+            "host_groups": [] if self.work.height else host_groups(self.trace, self.step_count()),
         }
 
-    def _host_groups(self) -> list[dict[str, Any]]:
-        steps = max(1, self.step_count())
-        return [
-            {
-                **dict.fromkeys(_GROUP_KEYS),
-                **group,
-                "short_name": short_name(group["name"]),
-                "kind": "host",
-                "calls_per_step": group["calls"] / steps,
-            }
-            for group in totals.host_groups(self.trace).iter_rows(named=True)
-        ]
 
-
-_GROUP_KEYS = (
-    "name",
-    "short_name",
-    "kind",
-    "family",
-    "calls",
-    "calls_per_step",
-    "sum_ns",
-    "share",
-    "mean_ns",
-    "p50_ns",
-    "p95_ns",
-    "min_ns",
-    "max_ns",
-    "variants",
-)
+def _on_device(work: pl.DataFrame, selection: Selection) -> pl.DataFrame:
+    return work if selection.device is None else work.filter(pl.col("device") == selection.device)
 
 
 def _quantile(values: pl.Series, at: float) -> int | None:

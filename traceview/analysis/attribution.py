@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from traceview.analysis import nesting
+from traceview.analysis.markers import ANY_STEP
 from traceview.analysis.nesting import NONE, Ints, Nest
 from traceview.trace import Trace
 
@@ -58,7 +59,8 @@ class Links:
 
     @cached_property
     def _threaded(self) -> list[pl.DataFrame]:
-        return thread_codes(self.trace.ops, self.trace.runtime, self.trace.python)
+        trace = self.trace
+        return thread_codes(trace.ops, trace.runtime, trace.python, trace.annotations)
 
     @cached_property
     def op_nest(self) -> Nest:
@@ -127,6 +129,34 @@ class Links:
         )
         earlier = (caller != NONE) & (order[caller] != NONE) & (order[caller] < order)
         return np.where(earlier, caller, nest.parent_row)
+
+    @cached_property
+    def annotation(self) -> pl.Series:
+        """Row of Trace.annotations of the innermost CPU annotation around each launch call, else null."""
+        launch = self.frame["launch"]
+        return self._around_launch("annotation_nest", launch, launch.is_not_null())
+
+    @cached_property
+    def annotation_nest(self) -> Nest:
+        """The nesting of the CPU annotations that are no step markers."""
+        marks = self._threaded[3]
+        name = pl.col("name").cast(pl.String)
+        return nesting.nest(
+            marks.with_columns(
+                begin_ns=pl.when(~pl.col("on_gpu").fill_null(False), ~name.str.contains(ANY_STEP)).then(
+                    "begin_ns"
+                )
+            )
+        )
+
+    def around_ops(self, ops: Ints) -> Ints:
+        """Row of Trace.python of the innermost Python frame around the begin of each op row; -1: none."""
+        out = np.full(len(ops), NONE, dtype=np.int64)
+        known = ops != NONE
+        if known.any():
+            rows = self._threaded[0][ops[known]]
+            out[known] = self.python_nest.around(rows["thread"].to_numpy(), rows["begin_ns"].to_numpy())
+        return out
 
     def _by_external_id(self, work: pl.DataFrame) -> pl.DataFrame:
         """work with `op`. Where External id is the correlation itself (before 2024) it says nothing."""

@@ -6,15 +6,38 @@ between ranks; every time is rounded half to even to whole nanoseconds.
 
 import polars as pl
 
-# The ways to unfold GPU work in the tree: the columns of work.gpu_work that each level splits by.
+# The ways to unfold GPU work in the tree: the columns that each level splits by, of work.gpu_work and of
+# callsites.call_sites.
 GROUPINGS: dict[str, tuple[str, ...]] = {
     "kernel": ("family", "group", "variant"),
     "op": ("op_name", "group", "variant"),
+    "module": ("module_path", "module", "group"),
+    "python": ("call_site", "group", "variant"),
+    "annotation": ("annotation", "group", "variant"),
     "stream": ("place", "group", "variant"),
 }
 
+# What the JSON contract says of a group, in its order.
+GROUP_KEYS = (
+    "name",
+    "short_name",
+    "kind",
+    "family",
+    "calls",
+    "calls_per_step",
+    "sum_ns",
+    "share",
+    "mean_ns",
+    "p50_ns",
+    "p95_ns",
+    "min_ns",
+    "max_ns",
+    "variants",
+)
 
-def _ns(expression: pl.Expr) -> pl.Expr:
+
+def whole_ns(expression: pl.Expr) -> pl.Expr:
+    """Nanoseconds rounded half to even."""
     return expression.round(0, mode="half_to_even").cast(pl.Int64)
 
 
@@ -27,9 +50,9 @@ def statistics() -> list[pl.Expr]:
     return [
         pl.len().cast(pl.Int64).alias("calls"),
         timed.sum().alias("sum_ns"),
-        _ns(timed.mean()).alias("mean_ns"),
-        _ns(timed.quantile(0.5, "linear")).alias("p50_ns"),
-        _ns(timed.quantile(0.95, "linear")).alias("p95_ns"),
+        whole_ns(timed.mean()).alias("mean_ns"),
+        whole_ns(timed.quantile(0.5, "linear")).alias("p50_ns"),
+        whole_ns(timed.quantile(0.95, "linear")).alias("p95_ns"),
         timed.min().alias("min_ns"),
         timed.max().alias("max_ns"),
         pl.col("variant").n_unique().cast(pl.Int64).alias("variants"),

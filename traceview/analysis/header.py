@@ -1,12 +1,13 @@
 """Facts about a trace as a whole: who wrote it, which rank, which devices, what was recorded."""
 
 import re
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
 import polars as pl
 
-from traceview.trace import Trace
+from traceview.trace import Notice, Trace
 
 _RANK = re.compile(r"(?:rank|-TP-)[_-]?(\d+)")
 _PYTORCH_KINDS = {"cpu_op", "kernel", "cuda_runtime", "Operator", "Kernel", "Runtime", "python_function"}
@@ -53,20 +54,55 @@ def device_properties(trace: Trace) -> dict[int, dict[str, Any]]:
 
 
 def devices(trace: Trace) -> list[dict[str, Any]]:
-    """The devices of the header and those that GPU work names: id, name, multiprocessors (null: unknown).
+    """The devices that GPU work names, else the header's: id, name, multiprocessors (null: unknown)."""
+    seen = sorted(trace.gpu["device"].drop_nulls().unique()) or sorted(device_properties(trace))
+    return [
+        {"id": i, "name": known.get("name") or None, "multiprocessors": known.get("numSms")}
+        for i in seen
+        for known in [properties_of(trace, i)]
+    ]
 
-    A ROCm trace numbers its work by agent, not by the header's ids: both are shown, none is guessed.
+
+def properties_of(trace: Trace, device: int | None) -> dict[str, Any]:
+    """The header's properties of a device that GPU work names; empty where they are not known.
+
+    ROCm numbers its work by agent and not by the header's ids, so there an id says nothing; but where all
+    listed devices are alike, any of them speaks for each.
     """
     known = device_properties(trace)
-    seen = set(trace.gpu["device"].drop_nulls().unique())
-    return [
-        {
-            "id": i,
-            "name": known.get(i, {}).get("name") or None,
-            "multiprocessors": known.get(i, {}).get("numSms"),
-        }
-        for i in sorted(seen | set(known))
-    ]
+    alike = {tuple(d.get(k) for k in ("name", "numSms", "totalGlobalMem")) for d in known.values()}
+    if len(alike) == 1:
+        return next(iter(known.values()))
+    by_agent = any(key.startswith(("hip_", "roctracer", "rocprofiler")) for key in trace.header)
+    return {} if by_agent or device is None else known.get(device, {})
+
+
+def facts(trace: Trace, notices: Sequence[Notice]) -> dict[str, Any]:
+    """The contract's `trace` object."""
+    events = trace.events
+    return {
+        "path": trace.path,
+        "bytes": trace.bytes,
+        "compression": trace.compression,
+        "layout": trace.layout,
+        "producer": producer(trace),
+        "clock_base_ns": clock_base_ns(trace),
+        "events": {
+            "in_file": events.in_file,
+            "loaded": events.loaded,
+            "set_aside": events.set_aside,
+            "repaired": events.repaired,
+        },
+        "complete": trace.complete,
+        "rank": rank(trace),
+        "world_size": world_size(trace),
+        "devices": [
+            {**d, "peak_bandwidth_gbs": None, "peak_source": None, "peak_confidence": None}
+            for d in devices(trace)
+        ],
+        "recorded": recorded(trace),
+        "notices": [notice.as_dict() for notice in notices],
+    }
 
 
 def recorded(trace: Trace) -> dict[str, bool]:

@@ -26,6 +26,8 @@ GRAMMARS = (
     Grammar("annotation", r"^(prefill|decode|mixed)\[bs=.*\]|^execute_diffusion_\d+_\d+x\d+"),
 )
 
+ANY_STEP = "|".join(grammar.pattern for grammar in GRAMMARS)
+
 # Annotations that repeat in every step and are parts of it: torch's optimizer, loader, DDP, collectives.
 NEVER_STEPS = r"^(Optimizer\.|enumerate\(|nccl:|gloo:|## Call CompiledFxGraph|DistributedDataParallel\.)"
 

@@ -27,9 +27,10 @@ _MOST_CELLS = 20_000_000
 
 @dataclass(frozen=True)
 class Period:
-    """first: position in the sequence at which each step starts; confidence: share of tokens explained.
+    """Where each step starts (`first`, positions in the sequence), and how far the sequence bears that out.
 
-    by_graph: the token that occurs once a step is a graph launch.
+    confidence: the share of the recurring tokens that occur equally often in every step, times the share of
+    all launches that are of recurring tokens. by_graph: what occurs once a step is a graph launch.
     """
 
     first: Ints
@@ -105,7 +106,8 @@ def _explained(codes: Ints, counts: Ints, anchor: int) -> float:
     held = cells.reshape(segments, width)[:, counts >= FEWEST_STEPS]
     usual = np.sort(held, axis=0)[segments // 2]
     alike = (held == usual).mean(axis=0)
-    return float(((alike >= _ALIKE) & (usual > 0)).mean())
+    recurring = counts[counts >= FEWEST_STEPS].sum() / len(codes)
+    return float(((alike >= _ALIKE) & (usual > 0)).mean() * recurring)
 
 
 def _borders(tokens: pl.DataFrame, codes: Ints, anchor: int) -> Ints:

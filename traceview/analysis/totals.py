@@ -5,6 +5,7 @@ from typing import Any
 import polars as pl
 
 from traceview.analysis import intervals
+from traceview.analysis.groups import GROUP_KEYS, whole_ns
 from traceview.trace import Trace
 
 # "Memcpy HtoD (Pinned -> Device)": the direction is the second word.
@@ -104,26 +105,31 @@ def host_totals(work: pl.DataFrame, calls: pl.DataFrame, cpu_ops: int) -> dict[s
     }
 
 
-def host_groups(trace: Trace) -> pl.DataFrame:
-    """CPU slices by name, for traces without GPU work: name, calls, sum_ns, mean_ns, p50_ns, ... ."""
+def host_groups(trace: Trace, steps: int) -> list[dict[str, Any]]:
+    """CPU slices by name as the contract's `host_groups`, for traces without GPU work; they nest."""
     frames = [f.select("name", "dur_ns") for f in (trace.ops, trace.python, trace.runtime, trace.slices)]
     slices = pl.concat(frames).filter(pl.col("dur_ns") >= 0)
     total = int(slices["dur_ns"].sum())
     dur = pl.col("dur_ns")
-    whole = {
-        "mean_ns": dur.mean(),
-        "p50_ns": dur.quantile(0.5, "linear"),
-        "p95_ns": dur.quantile(0.95, "linear"),
-    }
-    return (
+    table = (
         slices.group_by(pl.col("name").cast(pl.String).fill_null(""))
         .agg(
             calls=pl.len().cast(pl.Int64),
             sum_ns=dur.sum(),
+            mean_ns=whole_ns(dur.mean()),
+            p50_ns=whole_ns(dur.quantile(0.5, "linear")),
+            p95_ns=whole_ns(dur.quantile(0.95, "linear")),
             min_ns=dur.min(),
             max_ns=dur.max(),
-            **{k: v.round(0, mode="half_to_even").cast(pl.Int64) for k, v in whole.items()},
         )
-        .with_columns(share=pl.col("sum_ns") / total if total else pl.lit(None, dtype=pl.Float64))
+        .with_columns(
+            kind=pl.lit("host"),
+            short_name=pl.col("name"),
+            calls_per_step=pl.col("calls") / max(steps, 1),
+            share=pl.col("sum_ns") / total if total else pl.lit(None, dtype=pl.Float64),
+            family=pl.lit(None, dtype=pl.String),
+            variants=pl.lit(None, dtype=pl.Int64),
+        )
         .sort(["sum_ns", "name"], descending=[True, False])
     )
+    return table.select(GROUP_KEYS).to_dicts()

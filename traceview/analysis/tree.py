@@ -13,6 +13,13 @@ from traceview.analysis.remarks import remark
 MOST_ROWS = 300
 REST = "rest"
 
+_WORDS = {
+    "op_name": "op",
+    "module_path": "module",
+    "module": "module",
+    "call_site": "Python line",
+    "annotation": "annotation",
+}
 _NO_OP = {"graph": "inside a CUDA graph", "before-window": "launched before the recording"}
 
 
@@ -69,8 +76,8 @@ def _label(row: dict[str, Any], left_out: int) -> str:
         return str(row["short_name"])
     if what == "variant":
         return variant_label(row)
-    if what == "op_name" and row["key"] is None:
-        return "no op: " + _NO_OP.get(row["launch_link"], "none recorded")
+    if row["key"] is None:
+        return f"no {_WORDS[what]}: " + _NO_OP.get(row["launch_link"], "none recorded")
     return str(row["key"])
 
 

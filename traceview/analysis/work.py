@@ -4,7 +4,6 @@ import polars as pl
 
 from traceview.analysis.attribution import Links
 from traceview.analysis.families import family_of
-from traceview.analysis.steps import Steps, assign
 from traceview.schema import TEXT
 from traceview.trace import Trace
 
@@ -33,16 +32,15 @@ def linked_work(trace: Trace, links: Links) -> pl.DataFrame:
     )
 
 
-def gpu_work(linked: pl.DataFrame, steps: Steps) -> pl.DataFrame:
-    """linked_work with these columns more.
+def gpu_work(linked: pl.DataFrame) -> pl.DataFrame:
+    """linked_work and `step` (null: outside), with these columns more.
 
-    step (null: outside); family; place (device and stream in words); group: a number for each (kind, name);
+    family; place (device and stream in words); group: a number for each (kind, name);
     variant: a number for each (group, grid, block, shapes, types).
     """
     device, stream = (pl.col(c).cast(pl.String).fill_null("-") for c in ("device", "stream"))
     frame = linked.with_columns(
         pl.format("GPU {} stream {}", device, stream).cast(TEXT).alias("place"),
-        assign(steps, linked),
         family_of(linked["name"], linked["kind"]).alias("family"),
     )
     return _numbered(_numbered(frame, ["kind", "name"], "group"), VARIANT_OF, "variant")

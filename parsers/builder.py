@@ -170,7 +170,9 @@ def _frame(kind: str, rows: _Block, at: IntArray) -> pl.DataFrame:
     )
 
 
-def _arguments(kind: str, raws: list[msgspec.Raw], common: pl.DataFrame, lost: set[int]) -> dict[str, pl.Series]:
+def _arguments(
+    kind: str, raws: list[msgspec.Raw], common: pl.DataFrame, lost: set[int]
+) -> dict[str, pl.Series]:
     """The columns that come from the arguments."""
     struct, wanted = events.ARGS[kind], _SCHEMAS[kind]
     decoded = events.decode_args(kind, raws, lost)
@@ -261,7 +263,11 @@ def finished(frames: Frames, kinds: Kinds) -> tuple[Frames, list[int]]:
     for kind, declared in schema.FRAMES.items():
         if kind not in out:
             frame = frames.pop(kind, None)
-            out[kind] = schema.empty(kind) if frame is None else _completed(kind, frame.rechunk(), odd).select(list(declared))
+            out[kind] = (
+                schema.empty(kind)
+                if frame is None
+                else _completed(kind, frame.rechunk(), odd).select(list(declared))
+            )
     return out, odd
 
 

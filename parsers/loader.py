@@ -13,6 +13,7 @@ from typing import Any
 from traceview.errors import Cancelled
 from traceview.parsers import notices
 from traceview.parsers.builder import Batch, Frames, Kinds, concat, finished
+from traceview.parsers.cache import save, saved
 from traceview.parsers.careful import Careful, Outcome
 from traceview.parsers.document import End, Start, find_events, read_end
 from traceview.parsers.pool import Pool
@@ -50,18 +51,39 @@ def load(
     path: str | Path,
     progress: Callable[[Progress], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
+    use_cache: bool = True,
 ) -> Trace:
-    """Read the trace at `path` ("-": standard input).
+    """Read the trace at `path` ("-": standard input), or its saved index, which is made the first time.
 
     `progress` is called now and then from this thread, at most 20 times a second; `cancelled` is asked as often, and
-    stops the reading with `Cancelled`. Raises TraceError where nothing can be read.
+    stops the reading with `Cancelled`. `use_cache=False` neither reads nor writes an index. Raises TraceError where
+    nothing can be read.
     """
+    name, rebuilt = str(path), None
+    use_cache = use_cache and os.path.isfile(name)
+    if use_cache:
+        trace, rebuilt = saved(name)
+        if trace:
+            if progress:
+                progress(_progress(trace))
+            return trace
     text = open_text(path)
     try:
         with _PausedCollector():
-            return _Reading(text, progress, cancelled).run()
+            trace = _Reading(text, progress, cancelled).run()
     finally:
         text.close()
+    if use_cache:
+        save(trace)
+    return replace(trace, notices=(*trace.notices, rebuilt)) if rebuilt else trace
+
+
+def _progress(trace: Trace) -> Progress:
+    """The progress of a trace that is there."""
+    kinds: dict[str, int] = {}
+    for ph, cat, count in trace.kinds.rows():
+        kinds[cat or ph] = kinds.get(cat or ph, 0) + count
+    return Progress(trace.bytes, trace.bytes, trace.events.loaded, kinds, lambda: trace)
 
 
 class _PausedCollector:

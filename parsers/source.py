@@ -9,6 +9,7 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -97,6 +98,14 @@ class StreamText:
             del self._kept[:drop]
             self._start += drop
 
+    def skip_to(self, offset: int) -> int:
+        """Go on from the last known place at or before `offset`, if that is ahead. Gives the place."""
+        place = self._pieces.skip_to(offset)
+        if place > self._start + len(self._kept):
+            self._kept.clear()
+            self._start = place
+        return self._start
+
     def consumed(self, offset: int) -> int:
         known = self._start + len(self._kept)
         return int(self._pieces.taken * offset / known) if known else 0
@@ -119,8 +128,26 @@ class Pieces:
         self.taken += len(piece)
         return piece or None
 
+    def skip_to(self, offset: int) -> int:
+        """Go on from a place at or before `offset`; 0 where none is known."""
+        return 0
+
     def close(self) -> None:
         self._file.close()
+
+
+@dataclass(frozen=True)
+class _Place:
+    """From where gzip can be inflated on: places in text and file, and the state between them."""
+
+    text: int
+    file: int
+    inflate: "zlib._Decompress"
+
+
+# Of the files read last, by path, size and time.
+_places: dict[tuple[str, int, int], list[_Place]] = {}
+_FILES_KEPT = 4
 
 
 class GzipPieces(Pieces):
@@ -129,38 +156,63 @@ class GzipPieces(Pieces):
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(file)
         self._inflate = zlib.decompressobj(wbits=31)
-        self._ended = False
+        self._produced = 0
+        self._places = _places_of(file)
 
     def next(self) -> bytes | None:
         while not self.damaged:
-            chunk = self._inflate.unused_data if self._inflate.eof else b""
-            if self._inflate.eof:
-                chunk = chunk.lstrip(b"\0")
-                if not chunk:
-                    chunk = self._file.read(CHUNK)
-                    self.taken += len(chunk)
-                    chunk = chunk.lstrip(b"\0")
-                if not chunk:
-                    return None
-                if not chunk.startswith(GZIP_MAGIC[: len(chunk)]):
-                    self.damaged = True
-                    return None
-                self._inflate = zlib.decompressobj(wbits=31)
-            else:
-                chunk = self._file.read(CHUNK)
-                self.taken += len(chunk)
-                if not chunk:
-                    self.damaged = True  # the last member has no end
-                    return self._inflate.flush() or None
+            chunk = self._chunk()
+            if chunk is None:
+                return None
             before = self._inflate.copy()
+            if self._places is not None and self._produced >= self._places[-1].text + _CHECKPOINT:
+                self._places.append(_Place(self._produced, self._file.tell() - len(chunk), before.copy()))
             try:
                 piece = self._inflate.decompress(chunk)
             except zlib.error:
                 self.damaged = True
                 piece = _until_damage(before, chunk)
             if piece:
+                self._produced += len(piece)
                 return piece
         return None
+
+    def _chunk(self) -> bytes | None:
+        """Compressed bytes for the member that is being read, or the next one; None at the end."""
+        chunk = self._inflate.unused_data.lstrip(b"\0")
+        if not chunk:
+            chunk = self._file.read(CHUNK)
+            self.taken += len(chunk)
+        if not self._inflate.eof:
+            self.damaged = not chunk  # the member has no end
+            return chunk or None
+        chunk = chunk.lstrip(b"\0")  # padding between members
+        if not chunk:
+            return None
+        self._inflate = zlib.decompressobj(wbits=31)
+        self.damaged = not chunk.startswith(GZIP_MAGIC[: len(chunk)])
+        return None if self.damaged else chunk
+
+    def skip_to(self, offset: int) -> int:
+        known = [p for p in self._places or () if self._produced < p.text <= offset]
+        if known:
+            self._file.seek(known[-1].file)
+            self._inflate = known[-1].inflate.copy()
+            self._produced = known[-1].text
+        return self._produced
+
+
+def _places_of(file: BinaryIO) -> list[_Place] | None:
+    """The places known of a file, to be added to; None of what cannot be read twice."""
+    if isinstance(file, _Joined):
+        return None
+    status = os.fstat(file.fileno())
+    key = (file.name, status.st_size, status.st_mtime_ns)
+    places = _places.pop(key, None) or [_Place(0, 0, zlib.decompressobj(wbits=31))]
+    _places[key] = places  # the newest last
+    while len(_places) > _FILES_KEPT:
+        del _places[next(iter(_places))]
+    return places
 
 
 def _until_damage(inflate: "zlib._Decompress", chunk: bytes) -> bytes:
@@ -232,11 +284,10 @@ def open_text(path: str | Path) -> Text:
     if os.path.isdir(name):
         raise TraceError(f"{name}: is a folder; name one of its trace files")
     try:
-        handle = os.open(name, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        file = open(name, "rb")  # noqa: SIM115 - the text closes it
     except OSError as error:
         raise TraceError(f"{name}: cannot be opened: {error.strerror}; check the path") from None
-    status = os.fstat(handle)
-    file = os.fdopen(handle, "rb")
+    status = os.fstat(file.fileno())
     if not os.path.isfile(name):  # a pipe or a device
         return _opened(name, _Joined(file), 0)
     try:

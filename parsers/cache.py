@@ -1,0 +1,205 @@
+"""The saved index: the frames of a trace on disk, so that its second opening takes no reading.
+
+One file a trace, written aside and moved into place: a line of magic, a JSON head, then each frame as an Arrow
+stream. Nothing in it is executed or unpickled. A file that is damaged, foreign or of another version is thrown
+away. A folder that cannot be written costs the index, nothing else.
+"""
+
+import hashlib
+import io
+import json
+import os
+import tempfile
+import zlib
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+import polars as pl
+
+from traceview import schema
+from traceview.trace import EventCounts, Notice, Trace
+
+FOLDER_VARIABLE = "TRACEVIEW_CACHE_DIR"
+SMALLEST = 256 << 10  # smaller files are read as fast as an index
+LARGEST_FOLDER = 4 << 30  # bytes; beyond, the indexes not used for longest go
+_MAGIC = b"traceview index\n"
+_ENDS = 64 << 10  # bytes at both ends of a file that tell it from another of equal size and time
+_SUFFIX = ".index"
+
+
+@dataclass(frozen=True)
+class CacheInfo:
+    """Where the indexes lie, how many there are, and their size in bytes together."""
+
+    folder: Path
+    files: int
+    bytes: int
+
+
+def cache_folder() -> Path:
+    """The folder of the indexes: $TRACEVIEW_CACHE_DIR, or one in the user's cache folder."""
+    named = os.environ.get(FOLDER_VARIABLE)
+    return Path(named) if named else platformdirs.user_cache_path("traceview", appauthor=False) / "index"
+
+
+def cache_info() -> CacheInfo:
+    """What the saved indexes take."""
+    sizes = [s.st_size for _, s in _indexes()]
+    return CacheInfo(cache_folder(), len(sizes), sum(sizes))
+
+
+def clear_cache() -> CacheInfo:
+    """Remove all saved indexes. Gives what there was."""
+    before = cache_info()
+    for path, _ in _indexes():
+        with suppress(OSError):
+            path.unlink()
+    return before
+
+
+def saved(path: str) -> tuple[Trace | None, Notice | None]:
+    """The trace of the file at `path` from its index, if there is one that fits the file as it is now.
+
+    A notice where there was an index that had to be thrown away.
+    """
+    index = _index_of(path)
+    try:
+        with index.open("rb") as file:
+            if file.read(len(_MAGIC)) != _MAGIC:
+                raise ValueError("foreign")
+            size = int.from_bytes(file.read(8), "little")
+            if not 0 < size <= os.fstat(file.fileno()).st_size:
+                raise ValueError("cut off")
+            head = json.loads(file.read(size))
+            if head["key"] != _key(path):
+                return None, None  # the file or the program has changed since
+            frames = {name: _frame(name, file.read(length), crc) for name, length, crc in head["frames"]}
+        trace = _trace(path, head["trace"], frames)
+    except FileNotFoundError:
+        return None, None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, pl.exceptions.PolarsError):
+        with suppress(OSError):
+            index.unlink()
+        return None, Notice(
+            "index-rebuilt", 0, "the saved index of this file was damaged and has been made anew"
+        )
+    with suppress(OSError):
+        os.utime(index)  # it is in use: others go first
+    return trace, None
+
+
+def save(trace: Trace) -> None:
+    """Keep the frames of `trace` for its next opening, if the disk lets us; old indexes make room."""
+    if trace.bytes < SMALLEST:
+        return
+    folder = cache_folder()
+    try:
+        blobs = {name: _blob(getattr(trace, name)) for name in schema.FRAMES}
+        head = json.dumps(
+            {
+                "key": _key(trace.path),
+                "trace": _facts(trace),
+                "frames": [(name, len(blob), zlib.crc32(blob)) for name, blob in blobs.items()],
+            }
+        ).encode()
+        folder.mkdir(parents=True, exist_ok=True)
+        if not _make_room(len(head) + sum(map(len, blobs.values()))):
+            return
+        handle, aside = tempfile.mkstemp(dir=folder, prefix="new-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.writelines((_MAGIC, len(head).to_bytes(8, "little"), head, *blobs.values()))
+            os.replace(aside, _index_of(trace.path))
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(aside)
+            raise
+    except (OSError, ValueError, TypeError, pl.exceptions.PolarsError):
+        return
+
+
+def _index_of(path: str) -> Path:
+    name = hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:32]
+    return cache_folder() / (name + _SUFFIX)
+
+
+def _indexes() -> list[tuple[Path, os.stat_result]]:
+    """All indexes and what a crash left of one, those not used for longest first."""
+    found = []
+    with suppress(OSError):
+        for path in cache_folder().iterdir():
+            if path.suffix == _SUFFIX or path.name.startswith("new-"):
+                with suppress(OSError):
+                    found.append((path, path.stat()))
+    return sorted(found, key=lambda item: item[1].st_mtime)
+
+
+def _make_room(size: int) -> bool:
+    """Remove indexes until `size` more bytes fit. False if they never do."""
+    indexes = _indexes()
+    total = sum(status.st_size for _, status in indexes)
+    for path, status in indexes:
+        if total + size <= LARGEST_FOLDER:
+            break
+        with suppress(OSError):
+            path.unlink()
+        total -= status.st_size
+    return total + size <= LARGEST_FOLDER
+
+
+def _key(path: str) -> list[Any]:
+    """What must be the same for an index to be that of a file: the file, and the program that read it."""
+    status = os.stat(path)
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        digest.update(file.read(_ENDS))
+        file.seek(max(0, status.st_size - _ENDS))
+        digest.update(file.read(_ENDS))
+    return [os.path.realpath(path), status.st_size, status.st_mtime_ns, digest.hexdigest(), _reader()]
+
+
+@cache
+def _reader() -> str:
+    """Stands for the schema and the modules that fill it: another version's index is not used."""
+    digest = hashlib.sha256(repr(schema.FRAMES).encode() + pl.__version__.encode())
+    for module in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(module.read_bytes())
+    return digest.hexdigest()
+
+
+def _facts(trace: Trace) -> dict[str, Any]:
+    return {
+        "bytes": trace.bytes,
+        "compression": trace.compression,
+        "layout": trace.layout,
+        "header": trace.header,
+        "events": asdict(trace.events),
+        "complete": trace.complete,
+        "notices": [asdict(notice) for notice in trace.notices],
+    }
+
+
+def _trace(path: str, facts: dict[str, Any], frames: dict[str, pl.DataFrame]) -> Trace:
+    known = {**facts, "events": EventCounts(**facts["events"])}
+    known["notices"] = tuple(Notice(**notice) for notice in facts["notices"])
+    trace = Trace(path=path, **known)
+    return replace(trace, **frames)
+
+
+def _blob(frame: pl.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.write_ipc_stream(buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def _frame(name: str, blob: bytes, crc: int) -> pl.DataFrame:
+    if zlib.crc32(blob) != crc:
+        raise ValueError("damaged")
+    frame = pl.read_ipc_stream(blob)
+    if frame.schema != schema.FRAMES[name]:
+        raise ValueError("of another schema")
+    return frame

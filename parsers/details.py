@@ -1,0 +1,53 @@
+"""One event with everything that the file says of it, read back from its place.
+
+A plain file is read at that place. A gzip file is inflated from the nearest place that an earlier reading kept
+(every 16 MB of text), or from the beginning the first time after an index was used; zip and zstd always so.
+"""
+
+from typing import Any
+
+import msgspec
+
+from traceview.errors import TraceError
+from traceview.parsers.repair import mend, mend_object
+from traceview.parsers.source import StreamText, Text, open_text
+from traceview.trace import Trace
+
+_STEP = 4 << 20
+
+
+def raw_event(trace: Trace, offset: int, length: int) -> dict[str, Any]:
+    """The event at `offset` of the decompressed file, `length` bytes long, with all its keys and arguments.
+
+    What a damaged event still says is given. Raises TraceError where the file is gone, has changed, or cannot be
+    read twice (standard input).
+    """
+    if trace.path == "-":
+        raise TraceError(
+            "-: standard input cannot be read twice; open the trace as a file to see all arguments"
+        )
+    text = open_text(trace.path)
+    try:
+        if text.size != trace.bytes:
+            raise TraceError(f"{trace.path}: has changed since it was opened; open it again")
+        data = _bytes_at(text, offset, length)
+    finally:
+        text.close()
+    for candidate in (data, mend(data)):
+        try:
+            event = msgspec.json.decode(candidate or b"")
+        except (msgspec.MsgspecError, RecursionError):
+            continue
+        if isinstance(event, dict):
+            return event
+    if data[:1] != b"{":
+        raise TraceError(f"{trace.path}: has changed since it was opened; open it again")
+    return mend_object(data)
+
+
+def _bytes_at(text: Text, offset: int, length: int) -> bytes:
+    if isinstance(text, StreamText):
+        for place in range(text.skip_to(offset), offset, _STEP):
+            text.read_at(place, 1)
+            text.forget(place)
+    return text.read_at(offset, length)

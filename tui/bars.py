@@ -1,0 +1,115 @@
+"""The lines around a screen's body: which screens there are, what the numbers are, which keys do what."""
+
+from collections.abc import Sequence
+
+from textual.app import RenderResult
+from textual.content import Content
+from textual.widget import Widget
+
+from traceview.tui.commands import Command
+from traceview.units import cell_width, shorten
+
+
+class KeyBar(Widget):
+    """The footer: as many commands as find room, the most useful first; help and quit always."""
+
+    DEFAULT_CSS = """
+    KeyBar { height: 1; dock: bottom; color: $text-muted; background: $panel; padding: 0 1; }
+    """
+    ALWAYS = 2  # the last commands of the list, which always show
+
+    def __init__(self, commands: Sequence[Command]) -> None:
+        super().__init__()
+        self._commands = [c for c in commands if c.label]
+
+    def render(self) -> RenderResult:
+        """`enter kernels  / filter  ...  ? help  q quit`."""
+        room = self.content_size.width
+        kept = self._commands[-self.ALWAYS :]
+        used = sum(_length(c) for c in kept)
+        first = []
+        for command in self._commands[: -self.ALWAYS]:
+            if used + _length(command) > room:
+                break
+            used += _length(command)
+            first.append(command)
+        return Content.assemble(
+            *(
+                part
+                for command in [*first, *kept]
+                for part in ((command.key_text, "bold $text-accent"), f" {command.label}  ")
+            )
+        )
+
+
+def _length(command: Command) -> int:
+    return cell_width(command.key_text) + 1 + cell_width(command.label) + 2
+
+
+class Tabs(Widget):
+    """The screens that a number key leads to, the present one set apart, and the trace's name."""
+
+    DEFAULT_CSS = """
+    Tabs { height: 1; dock: top; background: $panel; padding: 0 1; }
+    """
+
+    def __init__(self, here: int, names: dict[int, str], trace: str) -> None:
+        super().__init__()
+        self._here = here
+        self._names = names
+        self._trace = trace
+
+    def render(self) -> RenderResult:
+        """`1 Steps  2 Kernels  5 Trust        trace.json`."""
+        parts: list[tuple[str, str]] = []
+        used = 0
+        for number, name in self._names.items():
+            text = f" {number} {name} "
+            used += len(text)
+            parts.append((text, "bold reverse" if number == self._here else "$text-muted"))
+        room = self.content_size.width - used
+        trace = shorten(self._trace, max(0, room - 2))
+        parts.append((" " * max(0, room - cell_width(trace)) + trace, "$text-muted"))
+        return Content.assemble(*parts)
+
+
+class Line(Widget):
+    """One line of text that says what the numbers are; parts that do not fit are left out from the end."""
+
+    DEFAULT_CSS = """
+    Line { height: 1; color: $text-muted; padding: 0 1; }
+    """
+    BETWEEN = "  ·  "
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.parts: tuple[str, ...] = ()
+
+    def show(self, *parts: str) -> None:
+        """Show these parts, the most important first; empty ones are skipped."""
+        self.parts = tuple(part for part in parts if part)
+        self.refresh()
+
+    def render(self) -> RenderResult:
+        """As many parts as fit."""
+        room = self.content_size.width
+        text = ""
+        for part in self.parts:
+            longer = text + (self.BETWEEN if text else "") + part
+            if text and cell_width(longer) > room:
+                continue
+            text = longer
+        return Content(shorten(text, room))
+
+
+class TooSmall(Widget):
+    """Stands in for everything where the terminal is too small for a table."""
+
+    DEFAULT_CSS = """
+    TooSmall { display: none; height: 1; }
+    """
+
+    def render(self) -> RenderResult:
+        """One line."""
+        width, height = self.app.size
+        return Content(shorten(f"{width}x{height} is too small: 60x15 or more", width))

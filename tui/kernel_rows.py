@@ -1,0 +1,109 @@
+"""The kernel tree's frames as rows of a tree-table, and the way back from a row to its keys."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import polars as pl
+
+from traceview.analysis.tree import REST
+from traceview.report.text import fmt_per_step
+from traceview.tui.state import TreePath
+from traceview.units import UNKNOWN, fmt_ns
+from traceview.widgets.columns import Column
+from traceview.widgets.tree_table import Path, TreeRow
+
+# What `s` goes through: the frame's column and its title; the share is the order of the frame itself.
+ORDERS = {
+    "sum_ns": "share",
+    "calls_per_step": "calls/step",
+    "mean_ns": "mean",
+    "p95_ns": "p95",
+    "max_ns": "max",
+}
+# The columns that the tree splits by: what one row is, what several are.
+LEVEL_NAMES = {
+    "family": ("family", "families"),
+    "group": ("kernel", "kernels"),
+    "variant": ("variant", "variants"),
+    "op_name": ("op", "ops"),
+    "place": ("stream", "streams"),
+}
+
+
+def columns(steps: int) -> tuple[Column, ...]:
+    """The figures beside name and share; with one step, times and calls are simply its own."""
+    return (
+        Column("per_step", "time" if steps == 1 else "per step", 9, "right"),
+        Column("calls", "calls" if steps == 1 else "calls/step", 10, "right"),
+        Column("mean", "mean", 8, "right", priority=1),
+        Column("p50", "p50", 8, "right", priority=3),
+        Column("p95", "p95", 8, "right", priority=4),
+        Column("max", "max", 8, "right", priority=2),
+        Column("op", "op", 16, priority=5, muted=True),
+        Column("remark", "remark", 30, priority=3, grow=True, muted=True),
+    )
+
+
+class KernelRows:
+    """Children of a tree-table, out of the frames that `level` gives for a path of keys."""
+
+    def __init__(self, level: Callable[[TreePath], pl.DataFrame]) -> None:
+        self._level = level
+        self.order = "sum_ns"
+        self._rows: dict[Path, dict[str, Any]] = {}
+        self._keys: dict[Path, TreePath] = {(): ()}
+
+    def children(self, path: Path) -> list[TreeRow]:
+        """The rows under `path`, which the table has been given before."""
+        table = self._level(self._keys[path])
+        if self.order != "sum_ns":
+            rest = pl.col("level") == REST
+            table = table.sort(
+                rest, self.order, descending=[False, True], nulls_last=True, maintain_order=True
+            )
+        return [self._row(path, number, row) for number, row in enumerate(table.iter_rows(named=True))]
+
+    def _row(self, above: Path, number: int, row: dict[str, Any]) -> TreeRow:
+        rest = row["level"] == REST
+        word = REST if rest else "none" if row["key"] is None else f"={row['key']}"
+        path = (*above, word)
+        self._rows[path] = row
+        if not rest:
+            self._keys[path] = (*self._keys[above], row["key"])
+        family = row["family"] if row["level"] != "family" else row["key"]
+        return TreeRow(
+            path,
+            row["label"],
+            (
+                fmt_ns(row["per_step_ns"]),
+                fmt_per_step(row["calls_per_step"]),
+                fmt_ns(row["mean_ns"]),
+                fmt_ns(row["p50_ns"]),
+                fmt_ns(row["p95_ns"]),
+                fmt_ns(row["max_ns"]),
+                _op(row),
+                row["remark"],
+            ),
+            row["share"],
+            row["expandable"],
+            family,
+        )
+
+    def keys(self, path: Path) -> TreePath | None:
+        """The keys that lead to a row; None for the row that stands for all the rest."""
+        return self._keys.get(path)
+
+    def row(self, path: Path) -> dict[str, Any]:
+        """A row's figures as the frame has them."""
+        return self._rows[path]
+
+    def path_of(self, keys: Sequence[Any]) -> Path:
+        """The path of a row by its keys."""
+        return tuple("none" if key is None else f"={key}" for key in keys)
+
+
+def _op(row: dict[str, Any]) -> str:
+    if row["op"] is None:
+        return UNKNOWN
+    others = row["ops"] - 1
+    return f"{row['op']} +{others}" if others > 0 else str(row["op"])

@@ -1,0 +1,93 @@
+"""Reads a trace beside the interface, in a thread that the person can leave at any moment."""
+
+import gc
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from traceview.errors import Cancelled, TraceError
+from traceview.tui.messages import Advanced, Linking, Loaded, LoadFailed
+
+if TYPE_CHECKING:
+    from traceview.api import Progress, Session
+
+BETWEEN_REPORTS = 0.05  # seconds; more often than the screen is drawn helps nobody
+
+
+class Loader:
+    """One reading of one file. Posts Advanced, Linking and then Loaded or LoadFailed; nothing once cancelled.
+
+    The thread is a daemon: quitting never waits for it.
+    """
+
+    def __init__(self, path: Path, post: Callable[[Message], bool]) -> None:
+        self.path = path
+        self._post = post
+        self._stop = threading.Event()
+        self._reported = 0.0
+        self._thread = threading.Thread(target=self._run, name="traceview-loader", daemon=True)
+
+    def start(self) -> None:
+        """Begin to read."""
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """Stop at the next chance, and say nothing more."""
+        self._stop.set()
+
+    def _run(self) -> None:
+        try:
+            self._load()
+        except Cancelled:
+            return
+        except TraceError as error:
+            self._tell(LoadFailed(error.message, error.exit_code))
+        except MemoryError:
+            self._tell(LoadFailed(f"{self.path}: does not fit into the memory of this machine", 3))
+        except (
+            Exception
+        ) as error:  # whatever a file provokes must reach the screen: nobody reads a thread's death
+            self._tell(LoadFailed(f"{self.path}: cannot be shown ({type(error).__name__}: {error})", 3))
+
+    def _load(self) -> None:
+        # Imported here, so that the first screen is drawn before polars is there.
+        from traceview.api import open_session
+
+        # The cyclic collector walks all that is being read, again and again, and finds nothing.
+        gc.unfreeze()
+        gc.disable()
+        try:
+            session = open_session(self.path, self._progress, self._stop.is_set)
+            self._tell(Linking())
+            warm_up(session)
+        finally:
+            gc.enable()
+        # What was read lives as long as the app: without this a collection now and then costs several frames.
+        gc.collect()
+        gc.freeze()
+        self._tell(Loaded(session))
+
+    def _progress(self, progress: "Progress") -> None:
+        now = monotonic()
+        if now - self._reported >= BETWEEN_REPORTS:
+            self._reported = now
+            self._tell(Advanced(progress))
+
+    def _tell(self, message: Message) -> None:
+        if not self._stop.is_set():
+            self._post(message)
+
+
+def warm_up(session: "Session") -> None:
+    """Asks what the first screens will ask, and imports what they draw with."""
+    from traceview import charts
+    from traceview.tui import card, host, kernels, launches, steps, trust  # noqa: F401
+
+    charts.share_bars(["warm"], [1.0], ["up"], 20, 1)
+    session.notices  # noqa: B018  (kept by the session once asked for)
+    session.layers  # noqa: B018
+    session.steps()

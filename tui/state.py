@@ -1,0 +1,118 @@
+"""What the person has chosen, and the answers already given for it."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from pathlib import PurePath
+from typing import Any, TypeVar, cast
+
+import polars as pl
+
+from traceview.analysis.groups import GROUPINGS
+from traceview.api import Session
+from traceview.selection import EVERYTHING, Selection, steps_text
+from traceview.units import fmt_count
+
+Answer = TypeVar("Answer")
+TreePath = tuple[Any, ...]  # the keys that lead to a row of the kernel tree
+
+ANSWERS_KEPT = 64
+HEAVY = 1_000_000  # rows beyond which questions take long enough to be felt, and leave the interface's thread
+
+
+class State:
+    """One open trace: the session, the selection that holds on every screen, the marks, the kept answers."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.selection: Selection = EVERYTHING
+        self.grouping = next(iter(GROUPINGS))
+        self.marked_rows: dict[tuple[str, TreePath], tuple[int, ...]] = {}  # kernel rows -> group numbers
+        self.marked_launches: set[int] = set()
+        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+
+    # --- selection -----------------------------------------------------------------------------------------
+
+    def narrow(self, **changes: Any) -> None:
+        """Change fields of the selection."""
+        self.selection = replace(self.selection, **changes)
+
+    @property
+    def step_total(self) -> int:
+        """Steps of the trace."""
+        return self.session.step_count()
+
+    @property
+    def positions(self) -> list[int]:
+        """The steps that could be selected one by one: those of the phase."""
+        found = self.session.step_indices(replace(self.selection, steps=None))
+        return list(range(self.step_total)) if found is None else found
+
+    def moved_step(self, by: int) -> int | None:
+        """The step before or after the selected ones, within the phase; None at the end."""
+        positions = self.positions
+        chosen = self.selection.steps
+        if not chosen:
+            return (positions[0] if by > 0 else positions[-1]) if positions else None
+        beyond = [p for p in positions if (p > chosen[-1] if by > 0 else p < chosen[0])]
+        return (beyond[0] if by > 0 else beyond[-1]) if beyond else None
+
+    @property
+    def selection_text(self) -> str:
+        """`all 30 steps`, `step 4 decode`, `decode, GPU 0`."""
+        selection, session = self.selection, self.session
+        words = [
+            "the whole trace"
+            if session.found_steps.whole_trace
+            else steps_text(selection.steps, self.step_total)
+        ]
+        if selection.phase is not None and selection.steps is None:
+            words = [f"{len(self.positions)} {selection.phase} steps"]
+        elif selection.phase is not None:
+            words.append(selection.phase)
+        if selection.device is not None:
+            words.append(f"GPU {selection.device}")
+        return ", ".join(words)
+
+    @property
+    def file_name(self) -> str:
+        """The trace's file name."""
+        return PurePath(self.session.trace.path.replace("\\", "/")).name
+
+    # --- marks ---------------------------------------------------------------------------------------------
+
+    @property
+    def marks_text(self) -> str:
+        """`3 marked`, or nothing."""
+        count = len(self.marked_rows) + len(self.marked_launches)
+        return f"{fmt_count(count)} marked" if count else ""
+
+    @property
+    def marked_groups(self) -> list[int]:
+        """The kernels of all marked rows."""
+        return sorted({group for groups in self.marked_rows.values() for group in groups})
+
+    # --- answers -------------------------------------------------------------------------------------------
+
+    def kept(self, key: Hashable, question: Callable[[], Answer]) -> Answer:
+        """The answer to a question, asked once for each key."""
+        if key not in self._kept:
+            self._kept[key] = question()
+            if len(self._kept) > ANSWERS_KEPT:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
+        return cast(Answer, self._kept[key])
+
+    def tree(self, path: TreePath) -> pl.DataFrame:
+        """One level of the kernel tree for the selection and grouping (analysis.tree.level)."""
+        selection, grouping = self.selection, self.grouping
+        return self.kept(
+            ("tree", selection, grouping, path), lambda: self.session.tree(selection, grouping, path)
+        )
+
+    def path_work(self, path: TreePath, grouping: str | None = None) -> pl.DataFrame:
+        """The launches below a row of the kernel tree, in time order."""
+        selection, grouping = self.selection, grouping or self.grouping
+        return self.kept(
+            ("work", selection, grouping, path), lambda: self.session.path_work(selection, grouping, path)
+        )

@@ -31,11 +31,12 @@ ANY_STEP = "|".join(grammar.pattern for grammar in GRAMMARS)
 # Annotations that repeat in every step and are parts of it: torch's optimizer, loader, DDP, collectives.
 NEVER_STEPS = r"^(Optimizer\.|enumerate\(|nccl:|gloo:|## Call CompiledFxGraph|DistributedDataParallel\.)"
 
-_VLLM = re.compile(r"^execute_(?:\d+_)?context_(\d+)\((.*?)\)_generation_(\d+)\((.*?)\)")
-_VLLM_OLD = re.compile(r"^execute_new_(\d+)_cached_(\d+)")
+# Numbers of more digits than a 64-bit integer takes are no counts.
+_VLLM = re.compile(r"^execute_(?:\d+_)?context_(\d{1,17})\((.*?)\)_generation_(\d{1,17})\((.*?)\)")
+_VLLM_OLD = re.compile(r"^execute_new_(\d{1,17})_cached_(\d{1,17})(?!\d)")
 _SGLANG = re.compile(r"^step\[([A-Z_]+)\b(.*)\]")
 _ATOM = re.compile(r"^(prefill|decode|mixed)\[(.*)\]")
-_NUMBER = re.compile(r"\b(bs|toks|tok)=(\d+)")
+_NUMBER = re.compile(r"\b(bs|toks|tok)=(\d{1,17})(?!\d)")
 
 _SGLANG_PHASES = {
     "DECODE": "decode",
@@ -85,7 +86,7 @@ def _phase_of(prefill: int, decode: int) -> str:
 
 def _leading_number(text: str) -> int | None:
     """The token count: plain, or the query sum `sq<n>` of vLLM's detailed form."""
-    found = re.match(r"(?:sq)?(\d+)", text)
+    found = re.match(r"(?:sq)?(\d{1,17})(?!\d)", text)
     return int(found[1]) if found else None
 
 

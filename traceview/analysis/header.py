@@ -21,8 +21,8 @@ def producer(trace: Trace) -> str | None:
 
 def rank(trace: Trace) -> int | None:
     """The rank: of distributedInfo, else of the file's name."""
-    value = _info(trace).get("rank")
-    if isinstance(value, int):
+    value = _whole(_info(trace).get("rank"))
+    if value is not None:
         return value
     found = _RANK.search(PurePath(trace.path).name)
     return int(found[1]) if found else None
@@ -30,8 +30,7 @@ def rank(trace: Trace) -> int | None:
 
 def world_size(trace: Trace) -> int | None:
     """The number of ranks, from distributedInfo."""
-    value = _info(trace).get("world_size")
-    return value if isinstance(value, int) else None
+    return _whole(_info(trace).get("world_size"))
 
 
 def _info(trace: Trace) -> dict[str, Any]:
@@ -41,8 +40,16 @@ def _info(trace: Trace) -> dict[str, Any]:
 
 def clock_base_ns(trace: Trace) -> int | None:
     """baseTimeNanoseconds: nanoseconds since 1970 at which the trace's clock is 0. Never added to times."""
-    value = trace.header.get("baseTimeNanoseconds")
-    return value if isinstance(value, int) else None
+    return _whole(trace.header.get("baseTimeNanoseconds"))
+
+
+def _whole(value: Any) -> int | None:
+    """`value` where it is a whole number (JSON's true is none)."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
 
 
 def device_properties(trace: Trace) -> dict[int, dict[str, Any]]:
@@ -50,14 +57,14 @@ def device_properties(trace: Trace) -> dict[int, dict[str, Any]]:
     listed = trace.header.get("deviceProperties")
     if not isinstance(listed, list):
         return {}
-    return {d["id"]: d for d in listed if isinstance(d, dict) and isinstance(d.get("id"), int)}
+    return {d["id"]: d for d in listed if isinstance(d, dict) and _whole(d.get("id")) is not None}
 
 
 def devices(trace: Trace) -> list[dict[str, Any]]:
     """The devices that GPU work names, else the header's: id, name, multiprocessors (null: unknown)."""
     seen = sorted(trace.gpu["device"].drop_nulls().unique()) or sorted(device_properties(trace))
     return [
-        {"id": i, "name": known.get("name") or None, "multiprocessors": known.get("numSms")}
+        {"id": i, "name": _text(known.get("name")), "multiprocessors": _whole(known.get("numSms"))}
         for i in seen
         for known in [properties_of(trace, i)]
     ]
@@ -70,7 +77,7 @@ def properties_of(trace: Trace, device: int | None) -> dict[str, Any]:
     listed devices are alike, any of them speaks for each.
     """
     known = device_properties(trace)
-    alike = {tuple(d.get(k) for k in ("name", "numSms", "totalGlobalMem")) for d in known.values()}
+    alike = {repr([d.get(k) for k in ("name", "numSms", "totalGlobalMem")]) for d in known.values()}
     if len(alike) == 1:
         return next(iter(known.values()))
     by_agent = any(key.startswith(("hip_", "roctracer", "rocprofiler")) for key in trace.header)

@@ -73,7 +73,8 @@ class Session:
     @cached_property
     def work(self) -> pl.DataFrame:
         """All GPU work with everything known of it: the columns of analysis.work.gpu_work."""
-        return gpu_work(self._stepped[1])
+        work = gpu_work(self._stepped[1])
+        return work.with_columns(health.suspects(work))
 
     @cached_property
     def calls(self) -> pl.DataFrame:
@@ -284,6 +285,26 @@ class Session:
     def trace_facts(self) -> dict[str, Any]:
         """The contract's `trace` object."""
         return header.facts(self.trace, self.notices)
+
+    def check(self) -> dict[str, Any]:
+        """The document of `check --format json`: how far the trace can be trusted, and what it lacks.
+
+        links: see health.coverage; missing: see health.missing; kinds: how many events of each.
+        """
+        recorded = header.recorded(self.trace)
+        return {
+            "schema": "traceview.check/1",
+            "trace": self.trace_facts(),
+            "steps": {
+                "source": self.found_steps.source,
+                "confidence": self.found_steps.confidence,
+                "count": self.step_count(),
+            },
+            "clock_resolution_ns": health.resolution_ns(self.trace),
+            "links": health.coverage(self.work, self.sites),
+            "missing": health.missing(self.trace, recorded, self.found_steps),
+            "kinds": self.trace.kinds.sort("count", descending=True, maintain_order=True).to_dicts(),
+        }
 
     def summary(self, selection: Selection = EVERYTHING) -> dict[str, Any]:
         """The document of `summary --format json`."""

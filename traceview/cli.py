@@ -110,6 +110,14 @@ def _report_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=_report)
 
 
+def _check_options(command: argparse.ArgumentParser) -> None:
+    _trace_options(command, formats=("table", "json", "markdown"))
+    command.add_argument(
+        "--fail-on", metavar="CODE,...", help="exit 1 if there is a notice of one of these codes"
+    )
+    command.set_defaults(run=_check)
+
+
 def _demo_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--write", metavar="FILE", help="write the trace there (.json or .json.gz), do not open it"
@@ -136,6 +144,7 @@ COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], None], str]] = {
     "demo": (_demo_options, "open a decode trace that the program makes itself"),
     "summary": (_summary_options, "steps and kernel groups"),
     "launches": (_launches_options, "single launches"),
+    "check": (_check_options, "can it be trusted, and what is missing"),
     "report": (_report_options, "a markdown note of where the time goes"),
 }
 
@@ -214,6 +223,20 @@ def _launches(args: argparse.Namespace) -> int:
     else:
         print(text.launches_table(document, args.format, _width()), end="")
     return _exit_code(args, session)
+
+
+def _check(args: argparse.Namespace) -> int:
+    from traceview.report import check
+
+    session, _ = _session(args)
+    document = session.check()
+    if args.format == "json":
+        _print_json(document)
+    else:
+        print(check.text(document, args.format, _width()), end="")
+    wanted = set((args.fail_on or "").split(","))
+    found = any(notice.code in wanted for notice in session.notices)
+    return ASKED_AND_FOUND if found else _exit_code(args, session)
 
 
 def _report(args: argparse.Namespace) -> int:

@@ -159,14 +159,23 @@ class Links:
         return out
 
     def _by_external_id(self, work: pl.DataFrame) -> pl.DataFrame:
-        """work with `op`. Where External id is the correlation itself (before 2024) it says nothing."""
+        """work with `op`. Where External id is the correlation itself (before 2024) it says nothing.
+
+        Ids are each process's own: where several use one, it counts only for launches of that process.
+        """
         sane = work.select((pl.col("external_id") != pl.col("correlation").fill_null(0)).any()).item()
         ops = self.trace.ops.filter(pl.col("external_id").is_not_null(), pl.lit(bool(sane)))
-        by_id = ops.group_by("external_id").agg(op=pl.col("id").last())
-        own = pl.col("launch_link") != "graph"
-        return work.join(by_id, on="external_id", how="left", maintain_order="left").with_columns(
-            op=pl.when(own).then("op")
+        by_id = ops.group_by("external_id").agg(
+            any_op=pl.col("id").last(), shared=pl.col("pid").n_unique() > 1
         )
+        by_pid = ops.group_by("external_id", pl.col("pid").alias("launch_pid")).agg(
+            own_op=pl.col("id").last()
+        )
+        found = work.join(by_id, on="external_id", how="left", maintain_order="left").join(
+            by_pid, on=["external_id", "launch_pid"], how="left", maintain_order="left"
+        )
+        op = pl.when("shared").then("own_op").otherwise("any_op")
+        return found.with_columns(op=pl.when(pl.col("launch_link") != "graph").then(op))
 
     def _around_launch(self, nest: str, launch: pl.Series, wanted: pl.Series) -> pl.Series:
         """Innermost row of the nest (a property's name) around each launch call that is wanted, else null."""
@@ -181,38 +190,68 @@ class Links:
 
 
 def _launches(gpu: pl.DataFrame, runtime: pl.DataFrame) -> pl.DataFrame:
-    """id, correlation and external_id of the GPU work with launch and launch_link.
+    """id, correlation and external_id of the GPU work with launch, launch_pid and launch_link.
 
-    Several calls with one correlation (many processes in one file) leave the work without a launch.
+    Several calls with one correlation (the ranks of several processes in one file) leave the work without a
+    launch, unless its device is known to be served by one process and that process made just one of them.
     """
-    calls = (
-        runtime.filter(pl.col("correlation").is_not_null())
-        .group_by("correlation")
-        .agg(
-            launch=pl.col("id").first(),
-            calls=pl.len(),
-            graph=pl.col("name").cast(pl.String).str.contains("GraphLaunch", literal=True).any(),
+    work = gpu.select("id", "device", "correlation", "external_id")
+    calls = runtime.filter(pl.col("correlation").is_not_null()).select(
+        "correlation",
+        launch="id",
+        launch_pid="pid",
+        graph=pl.col("name").cast(pl.String).str.contains("GraphLaunch", literal=True),
+    )
+    alone = _only(calls, ["correlation"])
+    own = _only(calls, ["correlation", "launch_pid"]).drop("calls")
+    found = (
+        work.join(alone, on="correlation", how="left", maintain_order="left")
+        .join(_home(work, alone), on="device", how="left", nulls_equal=True, maintain_order="left")
+        .join(
+            own,
+            left_on=["correlation", "home"],
+            right_on=["correlation", "launch_pid"],
+            how="left",
+            suffix="_own",
+            maintain_order="left",
         )
     )
-    count = pl.col("calls")
-    return (
-        gpu.select("id", "correlation", "external_id")
-        .join(calls, on="correlation", how="left", maintain_order="left")
-        .with_columns(
-            launch=pl.when(count == 1).then("launch"),
-            launch_link=pl.when(pl.col("correlation").is_null())
-            .then(pl.lit("none"))
-            .when(count.is_null())
-            .then(pl.lit("before-window"))
-            .when(count > 1)
-            .then(pl.lit("ambiguous"))
-            .when(pl.col("graph"))
-            .then(pl.lit("graph"))
-            .otherwise(pl.lit("correlation"))
-            .cast(LAUNCH_LINK),
-        )
-        .drop("calls", "graph")
+    several = pl.col("calls") > 1
+    found = found.with_columns(
+        pl.when(several).then(f"{name}_own").otherwise(name).alias(name) for name in ("launch", "graph")
+    ).with_columns(launch_pid=pl.when(several).then("home").otherwise("launch_pid"))
+    link = (
+        pl.when(pl.col("correlation").is_null())
+        .then(pl.lit("none"))
+        .when(pl.col("calls").is_null())
+        .then(pl.lit("before-window"))
+        .when(pl.col("launch").is_null())
+        .then(pl.lit("ambiguous"))
+        .when(pl.col("graph"))
+        .then(pl.lit("graph"))
+        .otherwise(pl.lit("correlation"))
     )
+    return found.select(
+        "id", "correlation", "external_id", "launch", "launch_pid", launch_link=link.cast(LAUNCH_LINK)
+    )
+
+
+def _only(calls: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    """One row a key: calls (how many); launch, launch_pid and graph where it is just one, else null."""
+    single = pl.len() == 1
+    values = [name for name in ("launch", "launch_pid", "graph") if name not in keys]
+    return calls.group_by(keys).agg(
+        pl.len().alias("calls"), *(pl.when(single).then(pl.col(name).first()).alias(name) for name in values)
+    )
+
+
+def _home(work: pl.DataFrame, alone: pl.DataFrame) -> pl.DataFrame:
+    """device and home: the one process that made all launches of a device whose correlation is its own."""
+    sure = work.join(alone.filter(pl.col("calls") == 1), on="correlation")
+    homes = sure.group_by("device").agg(
+        home=pl.when(pl.col("launch_pid").n_unique() == 1).then(pl.col("launch_pid").first())
+    )
+    return homes.filter(pl.col("home").is_not_null())
 
 
 def launch_calls(trace: Trace) -> pl.DataFrame:

@@ -75,3 +75,27 @@ def covered_until(begin: Ints, end: Ints, at: Ints) -> Ints:
     ended = np.searchsorted(end, at, side="left")
     open_now = begun - ended
     return np.asarray(at * open_now - sum_begin[begun] + sum_end[ended], dtype=np.int64)
+
+
+def covered_in_lane(slices: pl.DataFrame) -> pl.DataFrame:
+    """How much of the later work of its lane each slice runs over: id, dur_ns, starts, covered_ns.
+
+    slices: id, lane, begin_ns, dur_ns, sorted by lane and begin. starts counts the slices that begin after
+    this one and before its end; covered_ns adds up what of their time lies before its end.
+    """
+    begin, dur = slices["begin_ns"].to_numpy(), slices["dur_ns"].to_numpy()
+    lane = slices["lane"].to_numpy()
+    end = begin + dur
+    # One order for all lanes: the rank of (lane, time) among all starts.
+    key = np.rec.fromarrays([lane, begin])
+    after = np.searchsorted(key, np.rec.fromarrays([lane, begin]), side="right")
+    until = np.searchsorted(key, np.rec.fromarrays([lane, end]), side="left")
+    before = np.concatenate(([0], np.cumsum(dur)))
+    starts = np.maximum(until - after, 0)
+    whole = before[np.maximum(until, after)] - before[after]
+    # Only the last of them can reach beyond the end, where the others do not overlap among themselves.
+    last = np.maximum(until - 1, 0)
+    beyond = np.where(starts > 0, np.maximum(end[last] - end, 0), 0)
+    return slices.select("id", "dur_ns").with_columns(
+        starts=pl.Series(starts), covered_ns=pl.Series(whole - beyond)
+    )

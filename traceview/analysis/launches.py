@@ -134,7 +134,7 @@ def _document(row: dict[str, Any]) -> dict[str, Any]:
         "peak_bandwidth_fraction": None,
         "floor_ns": None,
         "bound": None,
-        "suspect": False,
+        "suspect": row["suspect_duration"],
         "collective": _decoded(row["collective"]),
     }
 

@@ -20,9 +20,11 @@ FEWEST_STEPS = 3
 NEARLY = 0.06
 # A cut that explains less than this is no period at all.
 LEAST_EXPLAINED = 0.6
+# Fewer launches between two cuts than this are a loop over something smaller than a step.
+LEAST_LAUNCHES = 5
 # A token is explained where this share of the segments holds it equally often.
 _ALIKE = 0.9
-_MOST_CELLS = 20_000_000
+_MOST_CELLS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -85,10 +87,11 @@ def find_period(tokens: pl.DataFrame) -> Period | None:
     if not best or max(best)[0] < LEAST_EXPLAINED:
         return None
     good = [cut for cut in best if cut[0] >= max(best)[0] - NEARLY]
-    explained, _, anchor = max(good, key=lambda cut: cut[1])
-    return Period(
-        _borders(tokens, codes, anchor), explained, bool(tokens["graph"].to_numpy()[codes == anchor].all())
-    )
+    explained, occurrences, anchor = max(good, key=lambda cut: cut[1])
+    by_graph = bool(tokens["graph"].to_numpy()[codes == anchor].all())
+    if not by_graph and len(codes) < LEAST_LAUNCHES * occurrences:
+        return None
+    return Period(_borders(tokens, codes, anchor), explained, by_graph)
 
 
 def _unevenness(codes: Ints, token: int) -> float:

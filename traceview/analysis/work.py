@@ -25,7 +25,7 @@ def linked_work(trace: Trace, links: Links) -> pl.DataFrame:
         call["name"].alias("launched_by"),
         call["begin_ns"].alias("launch_begin_ns"),
         call["dur_ns"].alias("launch_dur_ns"),
-        (frame["begin_ns"] - call["begin_ns"]).alias("launch_delay_ns"),
+        pl.when("timed").then(frame["begin_ns"] - call["begin_ns"]).alias("launch_delay_ns"),
         op["name"].alias("op_name"),
         *(op[c] for c in ("input_dims", "input_types", "input_strides", "concrete_inputs")),
         *(pl.coalesce(c, call[c]).alias(c) for c in ("grid", "block") if c in call.columns),

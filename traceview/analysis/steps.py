@@ -153,7 +153,8 @@ def _from_marks(marks: pl.DataFrame, source: str, trace: Trace) -> Steps:
             cut_off=(pl.int_range(pl.len()) == chosen.height - 1) & pl.lit(not trace.complete),
         )
     ).with_columns(phase_from=pl.when(pl.col("phase").is_not_null()).then(pl.lit("marker")))
-    return Steps(windows, _gpu_windows(windows, on_gpu), source, 1.0)
+    gpu_windows = _gpu_windows(windows.with_columns(chosen["external_id"]), on_gpu)
+    return Steps(windows, gpu_windows, source, 1.0)
 
 
 def _windows(known: pl.DataFrame) -> pl.DataFrame:
@@ -184,14 +185,19 @@ def _outermost(marks: pl.DataFrame) -> pl.DataFrame:
 def _gpu_windows(windows: pl.DataFrame, on_gpu: pl.DataFrame) -> pl.DataFrame:
     """device, index, begin_ns, dur_ns: the extent of each step's copies on each device.
 
-    A copy belongs to the latest CPU marker of its name that does not begin after it.
+    A copy belongs to the CPU marker with its name and External id, else to the latest of its name that does
+    not begin after it.
     """
-    copies = on_gpu.select("name", "begin_ns", "dur_ns", device=_leading_int("pid")).sort("begin_ns")
-    starts = windows.select("name", "index", begin_ns=pl.col("begin_ns") - 1).sort("begin_ns")
+    device = _leading_int("pid")
+    copies = on_gpu.select("name", "external_id", "begin_ns", "dur_ns", device=device).sort("begin_ns")
+    starts = windows.select("name", "begin_ns", latest="index").sort("begin_ns")
+    by_id = windows.unique(["name", "external_id"], keep="none").select("name", "external_id", exact="index")
     found = copies.join_asof(starts, on="begin_ns", by="name", strategy="backward", check_sortedness=False)
     end = pl.col("begin_ns") + pl.col("dur_ns")
     return (
-        found.filter(pl.col("index").is_not_null())
+        found.join(by_id, on=["name", "external_id"], how="left")
+        .with_columns(index=pl.coalesce("exact", "latest"))
+        .filter(pl.col("index").is_not_null())
         .group_by("device", "index")
         .agg(pl.col("begin_ns").min(), end_ns=end.max())
         .select("device", "index", "begin_ns", dur_ns=pl.col("end_ns") - pl.col("begin_ns"))

@@ -1,0 +1,11 @@
+"""The commands, one module each: `options(parser)` declares its words, `run(args)` does it."""
+
+# Command, what it is for. Each is the module of that name in this package.
+COMMANDS = {
+    "open": "open the terminal UI (the word may be left out)",
+    "demo": "open a decode trace that the program makes itself",
+    "summary": "steps and kernel groups",
+    "launches": "single launches",
+    "check": "can it be trusted, and what is missing",
+    "report": "a markdown note of where the time goes",
+}

@@ -1,0 +1,82 @@
+"""What the commands share: the options of a trace, opening it, and what they print."""
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from traceview.units import fmt_bytes, fmt_count, safe_text
+
+if TYPE_CHECKING:
+    from traceview.api import Session
+    from traceview.selection import Selection
+
+FORMATS = ("table", "json", "csv", "markdown")
+ASKED_AND_FOUND = 1
+
+
+def trace_options(command: argparse.ArgumentParser, formats: Sequence[str] = FORMATS) -> None:
+    """TRACE, the selection, --strict, and --format where there are formats to choose from."""
+    command.add_argument(
+        "trace", metavar="TRACE", help="a .json or .json.gz file, a folder with one, or - (stdin)"
+    )
+    command.add_argument(
+        "--steps", metavar="A:B", help="by position, half-open: 3, 3:10, 1:, 2,5 or #12 by number"
+    )
+    command.add_argument("--step-marker", metavar="REGEX", help="the annotations that match are the steps")
+    command.add_argument("--phase", choices=("prefill", "decode", "mixed", "idle"), help="only such steps")
+    command.add_argument("--device", type=int, metavar="N", help="only work of this device")
+    command.add_argument(
+        "--strict", action="store_true", help="exit 1 if events were set aside, repaired, untimed"
+    )
+    if formats:
+        command.add_argument("--format", choices=formats, default=formats[0])
+
+
+def count(text: str) -> int:
+    """A whole number from 0 on, as an option's type."""
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{number} is below 0")
+    return number
+
+
+def open_trace(args: argparse.Namespace) -> "tuple[Session, Selection]":
+    """The trace of the command line and what it selects. Notices and progress go to standard error."""
+    from traceview.api import Selection, find_trace, open_session
+    from traceview.selection import parse_steps
+
+    progress = _progress_line() if sys.stderr.isatty() else None
+    session = open_session(find_trace(args.trace), progress, step_marker=args.step_marker)
+    for notice in session.notices:
+        print(f"note: {safe_text(notice.message)}", file=sys.stderr)
+    steps = None if args.steps is None else parse_steps(args.steps, session.step_names)
+    return session, Selection(steps, args.phase, args.device)
+
+
+def _progress_line() -> "Callable[[Any], None]":
+    def show(progress: Any) -> None:
+        text = f"reading {fmt_bytes(progress.done_bytes)} of {fmt_bytes(progress.total_bytes)}"
+        end = "" if progress.done_bytes < progress.total_bytes else "\r\x1b[K"
+        print(f"\r\x1b[K{text}, {fmt_count(progress.events)} events", end=end, file=sys.stderr, flush=True)
+
+    return show
+
+
+def exit_code(args: argparse.Namespace, session: "Session") -> int:
+    """1 where --strict was asked for and something was set aside, repaired or untimed; else 0."""
+    events = session.trace.events
+    untimed = session.work.height - int(session.work["timed"].sum())
+    return ASKED_AND_FOUND if args.strict and (events.set_aside or events.repaired or untimed) else 0
+
+
+def width() -> int:
+    """The columns that a table may take."""
+    return max(60, shutil.get_terminal_size((100, 24)).columns)
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """One document on standard output, without NaN and Infinity, in ASCII."""
+    print(json.dumps(document, indent=1, allow_nan=False))

@@ -1,0 +1,43 @@
+"""traceview TRACE: the terminal UI, or without a terminal the summary with a chart."""
+
+import argparse
+import shlex
+import sys
+
+from traceview.commands.common import exit_code, open_trace, trace_options, width
+from traceview.units import safe_text
+
+
+def options(command: argparse.ArgumentParser) -> None:
+    """The words of the command."""
+    trace_options(command, formats=())
+
+
+def run(args: argparse.Namespace) -> int:
+    """Open the UI where standard input, output and error are terminals, else print the summary."""
+    if sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty():
+        from traceview.tui.app import run
+
+        return run(args.trace)
+    return _plain_view(args, f"traceview {shlex.quote(args.trace)}")
+
+
+def open_path(path: str, command: str) -> int:
+    """As `run` for a path; `command` is what opens the same in a terminal."""
+    parser = argparse.ArgumentParser()
+    options(parser)
+    args = parser.parse_args([path])
+    return run(args) if sys.stdin.isatty() and sys.stdout.isatty() else _plain_view(args, command)
+
+
+def _plain_view(args: argparse.Namespace, command: str) -> int:
+    """What stands in for the UI without a terminal: the summary, a chart, how to open the UI."""
+    from traceview.report import text
+
+    session, selection = open_trace(args)
+    document = session.summary(selection)
+    print(text.summary_tables(document, "table", width(), limit=12))
+    if document["groups"]:
+        print(text.share_chart(document["groups"], width()))
+    print(f"\nIn a terminal, this opens it to look around: {safe_text(command)}")
+    return exit_code(args, session)

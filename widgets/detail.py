@@ -95,14 +95,18 @@ class Detail(LineView):
         self.refresh()
 
     def _block(self, section: Section, width: int) -> list[list[Piece]]:
-        widest = max((cell_width(shorten(field.label, LABELS)) for field in section.fields), default=0)
-        label_width = min(widest, max(4, width // 3))
+        # Labels have one width in all sections, so that the values form one column.
+        labels = (cell_width(shorten(field.label, LABELS)) for each in self.sections for field in each.fields)
+        label_width = min(max(labels, default=0), max(4, width // 3))
         lines: list[list[Piece]] = [[(shorten(section.title, width), "title")]]
         for field in section.fields:
-            lines += self._field_lines(field, label_width, width - label_width - 2)
+            texts = self._texts(field, width - label_width - 2)
+            label = shorten(field.label, label_width)
+            heads = [label + " " * (label_width - cell_width(label))] + [" " * label_width] * (len(texts) - 1)
+            lines += [[(head + "  ", "label"), *text] for head, text in zip(heads, texts, strict=True)]
         return [*lines, []]
 
-    def _field_lines(self, field: Field, label_width: int, width: int) -> list[list[Piece]]:
+    def _texts(self, field: Field, width: int) -> list[list[Piece]]:
         # A folded text is never wrapped whole: it may be a megabyte.
         most = field.fold * max(2, width)
         folded = not self.unfolded and (len(field.value) > most or field.value.count("\n") >= field.fold)
@@ -110,14 +114,15 @@ class Detail(LineView):
         if not self.unfolded and (folded or len(value) > field.fold):
             value = value[: field.fold - 1]
             hint = f"… {fmt_count(len(field.value))} characters, enter shows all"
-            texts: list[Piece] = [*((text, "") for text in value), (shorten(hint, width), "note")]
-        else:
-            texts = [(text, "") for text in value]
+            return [*([(text, "")] for text in value), [(shorten(hint, width), "note")]]
+        texts: list[list[Piece]] = [[(text, "")] for text in value]
         if field.note:
-            texts += [(text, "note") for text in wrapped(field.note, width)]
-        label = shorten(field.label, label_width)
-        labels = [label + " " * (label_width - cell_width(label)), *[" " * label_width] * (len(texts) - 1)]
-        return [[(head + "  ", "label"), text] for head, text in zip(labels, texts, strict=True)]
+            note = wrapped(field.note, width)
+            if len(note) == 1 and cell_width(value[-1]) + 3 + cell_width(note[0]) <= width:
+                texts[-1].append((f"   {note[0]}", "note"))
+            else:
+                texts += [[(text, "note")] for text in note]
+        return texts
 
     def render_line(self, y: int) -> Strip:
         """One line of the card."""

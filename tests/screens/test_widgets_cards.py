@@ -41,13 +41,13 @@ async def test_a_card_has_sections_with_labels_values_and_where_they_come_from()
         lines = seen(pilot.app.query_one(Detail))
         assert lines[:5] == [
             "Launch",
-            "grid  557,496 blocks",
-            "      from the kernel's arguments",
-            "regs  32",
+            "grid     557,496 blocks   from the kernel's arguments",
+            "regs     32",
             "",
+            "Kernel",
         ]
-        assert r"[/red]  \x1b[31m核" in lines
-        assert "        second line" in lines
+        assert r"[/red]   \x1b[31m核" in lines
+        assert "         second line" in lines
         assert all(cell_width(line) <= 59 for line in lines)
 
 

@@ -19,8 +19,10 @@ LAUNCH_LINK = pl.Enum(["correlation", "graph", "before-window", "ambiguous", "no
 OP_LINK = pl.Enum(["external-id", "containment", "borrowed", "none"])
 
 # Calls that put work on a GPU, for launches whose work is not in the file. Others are known by correlation.
+# Copies are matched at the front: cudaGraphAddMemcpyNode describes one and runs none.
 LAUNCH_CALL = (
-    r"^(cuda|cu|hip|musa|ze)\w*(Launch(Kernel|Cooperative|ByPtr)|ModuleLaunch|GraphLaunch|Memcpy|Memset)"
+    r"^(cuda|cu|hip|musa|ze)"
+    r"(\w*(Launch(Kernel|Cooperative|ByPtr)|ModuleLaunch|GraphLaunch)|(Drv)?Mem(cpy|set))"
 )
 
 

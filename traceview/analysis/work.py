@@ -41,7 +41,7 @@ def gpu_work(linked: pl.DataFrame) -> pl.DataFrame:
     device, stream = (pl.col(c).cast(pl.String).fill_null("-") for c in ("device", "stream"))
     frame = linked.with_columns(
         pl.format("GPU {} stream {}", device, stream).cast(TEXT).alias("place"),
-        family_of(linked["name"], linked["kind"]).alias("family"),
+        family_of(linked["name"], linked["kind"]).fill_null("other").alias("family"),
     )
     return _numbered(_numbered(frame, ["kind", "name"], "group"), VARIANT_OF, "variant")
 

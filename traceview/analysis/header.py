@@ -77,11 +77,11 @@ def properties_of(trace: Trace, device: int | None) -> dict[str, Any]:
     listed devices are alike, any of them speaks for each.
     """
     known = device_properties(trace)
-    alike = {repr([d.get(k) for k in ("name", "numSms", "totalGlobalMem")]) for d in known.values()}
-    if len(alike) == 1:
-        return next(iter(known.values()))
     by_agent = any(key.startswith(("hip_", "roctracer", "rocprofiler")) for key in trace.header)
-    return {} if by_agent or device is None else known.get(device, {})
+    if not by_agent:
+        return {} if device is None else known.get(device, {})
+    alike = {repr([d.get(k) for k in ("name", "numSms", "totalGlobalMem")]) for d in known.values()}
+    return next(iter(known.values())) if len(alike) == 1 else {}
 
 
 def facts(trace: Trace, notices: Sequence[Notice]) -> dict[str, Any]:

@@ -29,6 +29,14 @@ _ARRAY = re.compile(r"[Aa]rray<char ?\*, (\d+)")
 _OPAQUE = re.compile(r"OpaqueType<(\d+)u?>")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
 _TILE = re.compile(r"(?<![\dx])\d{1,3}x\d{1,3}(?:x\d{1,3})?(?![\dx])")
+_OPERANDS = {
+    "BinaryFunctor": 2,
+    "AUnaryFunctor": 1,
+    "BUnaryFunctor": 1,
+    "CUDAFunctor_add": 2,
+    "CUDAFunctorOnSelf_add": 1,
+    "CUDAFunctorOnOther_add": 1,
+}
 # Copy.cu: these copies have a functor of their own, named after what they write.
 _NAMED_COPIES = {"bfloat16_copy": "bf16", "float16_copy": "fp16", "bfloat16tofloat32_copy": "float"}
 
@@ -63,11 +71,12 @@ class NameFacts:
 
 @dataclass(frozen=True)
 class Functor:
-    """The innermost functor of a template: name, its types, and those of the functor around it."""
+    """The innermost functor of a template: name, its types, those of the functor around it, its operands."""
 
     name: str
     dtypes: tuple[str, ...]  # of the lambda's parameters, or else of the template
     wrapped: tuple[str, ...] = ()  # inputs, then the result
+    operands: int | None = None
 
 
 def integer(text: str) -> int | None:
@@ -88,11 +97,13 @@ def functor_of(text: str, depth: int = 0) -> Functor:
     inner = next((a for a in head.arguments if dtype(a) is None and integer(a) is None), None)
     if inner and depth < 4 and _WRAPPER.search(head.base):
         found = functor_of(inner, depth + 1)
-        return Functor(found.name, found.dtypes or types, types or found.wrapped)
+        operands = _OPERANDS.get(head.base, found.operands)
+        return Functor(found.name, found.dtypes or types, types or found.wrapped, operands)
     lambdas = _LAMBDA.findall(text[-DEEP:])
     parameters = next((p for p in reversed(lambdas) if p and "*" not in p), "")
     spelled = tuple(d for p in split_arguments(parameters) if (d := dtype(p)))
-    return Functor(strip_suffix(head.base), spelled or types)
+    operands = len(split_arguments(parameters)) if parameters else _OPERANDS.get(head.base)
+    return Functor(strip_suffix(head.base), spelled or types, (), operands)
 
 
 def direct_types(arguments: tuple[str, ...], most: int = 2) -> list[str]:
@@ -164,9 +175,10 @@ def _elementwise(parts: Parts, launcher: re.Match[str], element_bytes: int | Non
     elif kind == "unrolled":  # four, and since 2024 written as the third argument
         per_thread = numbers[2] if len(numbers) > 2 and numbers[2] else 4
     arrays = _ARRAY.findall(" ".join(parts.arguments)[-DEEP:])
-    compute = functor.dtypes[0] if functor.dtypes else None
+    # A mask among the operands (where, masked_fill) is not what is computed on.
+    compute = next((d for d in functor.dtypes if d != "bool"), functor.dtypes[0] if functor.dtypes else None)
     copies = functor.name.endswith("_copy") or functor.name == "copy_device_to_device"
-    source = None if casts or copies else (functor.wrapped + functor.dtypes + (None,))[0]
+    source = None if casts or copies else functor.wrapped[0] if functor.wrapped else compute
     out = functor.wrapped[2] if len(functor.wrapped) > 2 else None if casts else compute
     if functor.name == "direct_copy":
         out = compute
@@ -182,7 +194,7 @@ def _elementwise(parts: Parts, launcher: re.Match[str], element_bytes: int | Non
         threads=threads,
         per_thread=per_thread,
         vector=vector,
-        inputs=int(arrays[-1][:6]) - 1 if arrays else None,
+        inputs=int(arrays[-1][:6]) - 1 if arrays else functor.operands,
         casts=casts or (copies and source is not None and source != out),
         copies=copies,
         fills=functor.name == "FillFunctor",

@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from traceview.analysis.names import short_name
 from traceview.report.text import fmt_dims, fmt_grid
-from traceview.units import UNKNOWN, fmt_bytes, fmt_count, fmt_ns, fmt_percent, fmt_rate, shorten
+from traceview.tui.cells import number_name
+from traceview.units import UNKNOWN, fmt_bytes, fmt_count, fmt_ns, fmt_percent, fmt_rate
 from traceview.widgets.detail import Field, Section
 
 _LINKS = {
@@ -41,39 +43,35 @@ def sections(card: dict[str, Any]) -> list[Section]:
     return [section for section in made if section.fields]
 
 
-def _fact(label: str, value: str, note: str = "", fold: int = 4) -> Field:
-    """A short fact and, beside it, where it comes from."""
-    return Field(label, f"{value}  ({note})" if note else value, fold=fold)
-
-
 def _launch(card: dict[str, Any]) -> Iterator[Field]:
     launch = card["launch"]
     kind = launch["family"] or UNKNOWN
-    yield _fact("kernel", launch["short_name"] or UNKNOWN, kind)
+    yield Field("kernel", launch["short_name"] or UNKNOWN, kind)
     exact = f"{fmt_count(launch['dur_ns'])} ns" if launch["dur_ns"] is not None else ""
-    yield _fact(
+    yield Field(
         "duration", fmt_ns(launch["dur_ns"]), exact if launch["timed"] else "no usable time in the file"
     )
-    yield _fact("step", card["step_name"] or "outside of any step")
+    yield Field("step", card["step_name"] or "outside of any step")
     if launch["kind"] != "kernel":
         return
-    yield _fact(
+    yield Field(
         "grid", fmt_grid(launch["grid"]), f"{fmt_count(card['blocks'])} blocks" if card["blocks"] else ""
     )
     threads = f"{fmt_count(card['threads'])} threads" if card["threads"] else ""
     if card["blocks"] and card["threads"]:
         threads += f", {fmt_count(card['blocks'] * card['threads'])} in all"
-    yield _fact("block", fmt_grid(launch["block"]), threads)
+    yield Field("block", fmt_grid(launch["block"]), threads)
     processors = (card["device"] or {}).get("multiprocessors")
     if card["waves"] is None:
-        yield _fact("waves", UNKNOWN, "the number of multiprocessors is not in the file")
+        why = "the number of multiprocessors is not in the file" if card["blocks"] and not processors else ""
+        yield Field("waves", UNKNOWN, why)
     else:
-        yield _fact("waves", f"{card['waves']:,.2f}", f"blocks / {processors} multiprocessors")
-    yield _fact("registers", fmt_count(launch["registers_per_thread"]), "a thread")
-    yield _fact("shared memory", _bytes(launch["shared_memory_bytes"]), "a block")
+        yield Field("waves", f"{card['waves']:,.2f}", f"blocks / {processors} multiprocessors")
+    yield Field("registers", fmt_count(launch["registers_per_thread"]), "a thread")
+    yield Field("shared memory", _bytes(launch["shared_memory_bytes"]), "a block")
     occupancy = launch["occupancy_pct"]
     source = "" if occupancy is None else "the profiler's estimate, from the launch shape"
-    yield _fact("occupancy", UNKNOWN if occupancy is None else f"{occupancy:g} %", source)
+    yield Field("occupancy", UNKNOWN if occupancy is None else f"{occupancy:g} %", source)
 
 
 def _name(card: dict[str, Any]) -> Iterator[Field]:
@@ -89,30 +87,33 @@ def _name(card: dict[str, Any]) -> Iterator[Field]:
 
 def _stream(card: dict[str, Any]) -> Iterator[Field]:
     launch = card["launch"]
-    yield _fact("start", _exact_ns(launch["begin_ns"]), "on the trace's own clock")
+    yield Field("start", _exact_ns(launch["begin_ns"]), "on the trace's own clock")
     device = card["device"] or {}
-    yield _fact("device", _plain(launch["device"]), device.get("name") or "")
-    yield _fact("stream", _plain(launch["stream"]))
+    yield Field("device", number_name(launch["device"]), device.get("name") or "")
+    yield Field("stream", number_name(launch["stream"]))
     for side, label in (("previous", "← before it"), ("next", "→ after it")):
         other = card["neighbours"][side]
         if other is None:
-            yield _fact(label, UNKNOWN)
+            yield Field(label, UNKNOWN)
             continue
         gap = other["gap_ns"]
         apart = f"gap {fmt_ns(gap)}" if gap >= 0 else f"overlaps by {fmt_ns(-gap)}"
-        name = shorten(other["name"] or UNKNOWN, 60)
-        yield _fact(label, name, f"{fmt_ns(other['dur_ns'])}, {apart}, id {other['id']}")
+        yield Field(
+            label,
+            short_name(other["name"] or "") or UNKNOWN,
+            f"{fmt_ns(other['dur_ns'])}, {apart}, id {other['id']}",
+        )
 
 
 def _op(launch: dict[str, Any]) -> Iterator[Field]:
     how = _LINKS.get(launch["op_link"], "") if launch["op"] else _no_op(launch)
     chain = launch["op_stack"] or [launch["op"] or UNKNOWN]
-    yield _fact("op", " \N{LEFTWARDS ARROW} ".join(chain), how)
+    yield Field("op", " \N{LEFTWARDS ARROW} ".join(chain), how)
     if not launch["op"]:
         return
     dims, types = launch["input_dims"], launch["input_types"]
     if not isinstance(dims, list):
-        yield _fact("inputs", UNKNOWN, "shapes were not recorded: record_shapes=True does")
+        yield Field("inputs", UNKNOWN, "shapes were not recorded: record_shapes=True does")
         return
     strides, values = launch["input_strides"], launch["concrete_inputs"]
     for number, shape in enumerate(dims):
@@ -123,7 +124,7 @@ def _op(launch: dict[str, Any]) -> Iterator[Field]:
             f"= {value}" if value not in ("", None) else "",
         ]
         note = f"strides {fmt_dims([stride])}" if stride else ""
-        yield _fact(f"input {number}", "  ".join(w for w in words if w) or UNKNOWN, note)
+        yield Field(f"input {number}", "  ".join(w for w in words if w) or UNKNOWN, note)
 
 
 def _no_op(launch: dict[str, Any]) -> str:
@@ -139,22 +140,22 @@ def _figures(launch: dict[str, Any]) -> Iterator[Field]:
         return _SOURCES.get(launch[f"{key}_from"], "")
 
     if launch["elements"] is not None:
-        yield _fact("elements", fmt_count(launch["elements"]), source("elements"))
+        yield Field("elements", fmt_count(launch["elements"]), source("elements"))
     if launch["bytes"] is not None:
-        yield _fact("bytes moved", _bytes(launch["bytes"]), source("bytes"))
+        yield Field("bytes moved", _bytes(launch["bytes"]), source("bytes"))
     if launch["flops"]:
-        yield _fact("FLOPs", fmt_count(launch["flops"]), source("flops"))
+        yield Field("FLOPs", fmt_count(launch["flops"]), source("flops"))
     if launch["bandwidth_gbs"] is not None:
         share = launch["peak_bandwidth_fraction"]
         of_peak = "peak unknown" if share is None else f"{fmt_percent(share)} of the peak"
-        yield _fact("bandwidth", fmt_rate(launch["bandwidth_gbs"] * 1e9), of_peak)
+        yield Field("bandwidth", fmt_rate(launch["bandwidth_gbs"] * 1e9), of_peak)
     if launch["floor_ns"] is not None:
         ratio = (
             f"{launch['dur_ns'] / launch['floor_ns']:.2f}x that"
             if launch["floor_ns"] and launch["dur_ns"]
             else ""
         )
-        yield _fact("floor", fmt_ns(launch["floor_ns"]), f"bound by {launch['bound']}; it took {ratio}")
+        yield Field("floor", fmt_ns(launch["floor_ns"]), f"bound by {launch['bound']}; it took {ratio}")
     for text in launch["assumptions"]:
         yield Field("assumed", str(text))
     if launch["suspect"]:
@@ -166,21 +167,21 @@ def _callers(launch: dict[str, Any]) -> Iterator[Field]:
         yield Field("modules", " in ".join(launch["modules"]))
     frames = launch["python_stack"]
     if not frames:
-        yield _fact("Python", UNKNOWN, "no Python frames around it: with_stack=True records them")
+        yield Field("Python", UNKNOWN, "no Python frames around it: with_stack=True records them")
     for number, frame in enumerate(frames):
         yield Field("Python" if number == 0 else "", frame, fold=2)
 
 
 def _call(launch: dict[str, Any]) -> Iterator[Field]:
-    yield _fact("call", launch["launched_by"] or UNKNOWN, _LINKS.get(launch["launch_link"], ""))
+    yield Field("call", launch["launched_by"] or UNKNOWN, _LINKS.get(launch["launch_link"], ""))
     if launch["launch_begin_ns"] is not None:
-        yield _fact("called at", _exact_ns(launch["launch_begin_ns"]))
+        yield Field("called at", _exact_ns(launch["launch_begin_ns"]))
         early = launch["launch_delay_ns"] is not None and launch["launch_delay_ns"] < 0
         note = "starts before its call: the clocks disagree" if early else "GPU start minus the call's start"
-        yield _fact("delay", fmt_ns(launch["launch_delay_ns"]), note)
-    yield Field("correlation", _plain(launch["correlation"]))
+        yield Field("delay", fmt_ns(launch["launch_delay_ns"]), note)
+    yield Field("correlation", number_name(launch["correlation"]))
     if launch["graph_id"] is not None:
-        yield Field("graph", f"{launch['graph_id']}, node {_plain(launch['graph_node'])}")
+        yield Field("graph", f"{launch['graph_id']}, node {number_name(launch['graph_node'])}")
 
 
 def _collective(launch: dict[str, Any]) -> Iterator[Field]:
@@ -197,10 +198,6 @@ def _bytes(count: int | None) -> str:
 
 def _exact_ns(ns: int | None) -> str:
     return UNKNOWN if ns is None else f"{ns:,} ns"
-
-
-def _plain(number: int | None) -> str:
-    return UNKNOWN if number is None else str(number)
 
 
 def _at(values: Any, number: int) -> Any:

@@ -42,7 +42,12 @@ def names(values: pl.Series) -> list[str]:
 
 def plain(values: pl.Series) -> list[str]:
     """Numbers that are names: streams, steps, ids."""
-    return [UNKNOWN if v is None else str(v) for v in values]
+    return [number_name(v) for v in values]
+
+
+def number_name(number: int | None) -> str:
+    """A single number that is a name."""
+    return UNKNOWN if number is None else str(number)
 
 
 def since(origin_ns: int) -> Cells:

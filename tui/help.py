@@ -92,7 +92,7 @@ class Help(Window):
     def __init__(self, screen: Screen[Any], has: Sequence[Command]) -> None:
         super().__init__("Help")
         self._parts = [
-            ("On this screen", [(c.key_text or "palette", c.title) for c in has]),
+            ("On this screen", [(c.key_text or "ctrl+p", c.title) for c in has]),
             ("In the table", _widget_keys(screen)),
             ("Everywhere", [(c.key_text, c.title) for c in EVERYWHERE]),
             ("Words", WORDS),

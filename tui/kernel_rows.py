@@ -8,7 +8,7 @@ import polars as pl
 from traceview.analysis.tree import REST
 from traceview.report.text import fmt_per_step
 from traceview.tui.state import TreePath
-from traceview.units import UNKNOWN, fmt_ns
+from traceview.units import UNKNOWN, fmt_count, fmt_ns
 from traceview.widgets.columns import Column
 from traceview.widgets.tree_table import Path, TreeRow
 
@@ -26,21 +26,33 @@ LEVEL_NAMES = {
     "group": ("kernel", "kernels"),
     "variant": ("variant", "variants"),
     "op_name": ("op", "ops"),
+    "module_path": ("module path", "module paths"),
+    "module": ("module", "modules"),
+    "call_site": ("Python line", "Python lines"),
+    "annotation": ("annotation", "annotations"),
     "place": ("stream", "streams"),
 }
 
 
-def columns(steps: int) -> tuple[Column, ...]:
+ROOMY = 130  # cells from which the spread stands in the table too, and not only under the histogram
+
+
+def columns(steps: int, width: int) -> tuple[Column, ...]:
     """The figures beside name and share; with one step, times and calls are simply its own."""
+    spread = (
+        Column("p50", "p50", 8, "right", priority=4),
+        Column("p95", "p95", 8, "right", priority=4),
+        Column("max", "max", 8, "right", priority=3),
+    )
     return (
         Column("per_step", "time" if steps == 1 else "per step", 9, "right"),
-        Column("calls", "calls" if steps == 1 else "calls/step", 10, "right"),
+        Column("calls", "calls", 10, "right")
+        if steps == 1
+        else Column("calls_per_step", "calls/step", 10, "right"),
         Column("mean", "mean", 8, "right", priority=1),
-        Column("p50", "p50", 8, "right", priority=3),
-        Column("p95", "p95", 8, "right", priority=4),
-        Column("max", "max", 8, "right", priority=2),
+        *(spread if width >= ROOMY else ()),
         Column("op", "op", 16, priority=5, muted=True),
-        Column("remark", "remark", 30, priority=3, grow=True, muted=True),
+        Column("remark", "what is odd", 30, priority=2, grow=True, muted=True),
     )
 
 
@@ -51,9 +63,10 @@ class KernelRows:
         self._level = level
         self.order = "sum_ns"
         self._rows: dict[Path, dict[str, Any]] = {}
+        self._cells: dict[Path, tuple[str, ...]] = {}
         self._keys: dict[Path, TreePath] = {(): ()}
 
-    def children(self, path: Path) -> list[TreeRow]:
+    def children(self, path: Path, columns: Sequence[Column]) -> list[TreeRow]:
         """The rows under `path`, which the table has been given before."""
         table = self._level(self._keys[path])
         if self.order != "sum_ns":
@@ -61,29 +74,21 @@ class KernelRows:
             table = table.sort(
                 rest, self.order, descending=[False, True], nulls_last=True, maintain_order=True
             )
-        return [self._row(path, number, row) for number, row in enumerate(table.iter_rows(named=True))]
+        return [self._row(path, row, columns) for row in table.iter_rows(named=True)]
 
-    def _row(self, above: Path, number: int, row: dict[str, Any]) -> TreeRow:
+    def _row(self, above: Path, row: dict[str, Any], columns: Sequence[Column]) -> TreeRow:
         rest = row["level"] == REST
         word = REST if rest else "none" if row["key"] is None else f"={row['key']}"
         path = (*above, word)
         self._rows[path] = row
+        self._cells[path] = tuple(_cell(column, row) for column in columns)
         if not rest:
             self._keys[path] = (*self._keys[above], row["key"])
         family = row["family"] if row["level"] != "family" else row["key"]
         return TreeRow(
             path,
             row["label"],
-            (
-                fmt_ns(row["per_step_ns"]),
-                fmt_per_step(row["calls_per_step"]),
-                fmt_ns(row["mean_ns"]),
-                fmt_ns(row["p50_ns"]),
-                fmt_ns(row["p95_ns"]),
-                fmt_ns(row["max_ns"]),
-                _op(row),
-                row["remark"],
-            ),
+            self._cells[path],
             row["share"],
             row["expandable"],
             family,
@@ -92,6 +97,10 @@ class KernelRows:
     def keys(self, path: Path) -> TreePath | None:
         """The keys that lead to a row; None for the row that stands for all the rest."""
         return self._keys.get(path)
+
+    def cells(self, path: Path) -> tuple[str, ...]:
+        """The figures of a row as they show."""
+        return self._cells[path]
 
     def row(self, path: Path) -> dict[str, Any]:
         """A row's figures as the frame has them."""
@@ -102,8 +111,13 @@ class KernelRows:
         return tuple("none" if key is None else f"={key}" for key in keys)
 
 
-def _op(row: dict[str, Any]) -> str:
-    if row["op"] is None:
-        return UNKNOWN
-    others = row["ops"] - 1
-    return f"{row['op']} +{others}" if others > 0 else str(row["op"])
+def _cell(column: Column, row: dict[str, Any]) -> str:
+    key = column.key
+    if key == "calls":
+        return fmt_count(row["calls"])
+    if key == "calls_per_step":
+        return fmt_per_step(row["calls_per_step"])
+    if key == "op":
+        others = row["ops"] - 1
+        return UNKNOWN if row["op"] is None else f"{row['op']} +{others}" if others > 0 else str(row["op"])
+    return str(row["remark"]) if key == "remark" else fmt_ns(row[f"{key}_ns"])

@@ -11,14 +11,14 @@ from traceview import charts
 from traceview.analysis.groups import GROUPINGS
 from traceview.report.tables import Column as Title
 from traceview.tui import commands
-from traceview.tui.command_line import kernel_command
 from traceview.tui.commands import Command
 from traceview.tui.kernel_rows import LEVEL_NAMES, ORDERS, KernelRows, columns
 from traceview.tui.level import COMMON, Level
 from traceview.units import fmt_count, fmt_ns, fmt_percent, shorten
 from traceview.widgets.breadcrumb import BETWEEN
 from traceview.widgets.chart import Chart
-from traceview.widgets.tree_table import Path, TreeTable
+from traceview.widgets.columns import Column
+from traceview.widgets.tree_table import Path, TreeRow, TreeTable
 
 SETTLED = 0.06  # seconds on a row before its charts are drawn, so that a held key runs freely
 
@@ -32,7 +32,7 @@ class Kernels(Level):
         Command("open", "Launches of this kernel or variant; a family unfolds", "", "enter", "launches"),
         Command("unfold", "Unfold; left folds", "", "← →", "fold"),
         commands.FILTER,
-        Command("grouping", "Group by kernel family, by op, by stream", "o", label="group"),
+        Command("grouping", "Group by family, op, module, Python line, stream", "o", label="group"),
         commands.SORT,
         commands.MARK,
         commands.EXPORT,
@@ -57,7 +57,7 @@ class Kernels(Level):
             yield Chart(id="shares")
             yield Chart(id="spread")
             yield Chart(id="course")
-        yield TreeTable(columns(1), id="table", label_width=36)
+        yield TreeTable((), id="table", label_width=31)
 
     def table(self) -> TreeTable:
         """The tree."""
@@ -86,8 +86,8 @@ class Kernels(Level):
         """Rows; where the cursor's row is no longer there, it goes to the largest kernel."""
         table = self.table()
         known = table.cursor_path if table.row_count else None
-        label = BETWEEN.join(LEVEL_NAMES[c][0] for c in self._levels)
-        table.reload(self.rows.children, columns(self.state.session.step_count(self.state.selection)), label)
+        label = BETWEEN.join(self._words)
+        table.reload(self.rows_under, self.columns, label)
         if (known is None or table.cursor_path != known) and top.height:
             first = self.rows.path_of([top["key"][0]])
             below = table.rows_under(first)
@@ -96,8 +96,27 @@ class Kernels(Level):
         self.draw_soon()
 
     @property
+    def columns(self) -> tuple[Column, ...]:
+        """What there is room for."""
+        return columns(self.state.session.step_count(self.state.selection), self.size.width)
+
+    def rows_under(self, path: Path) -> list[TreeRow]:
+        """The rows under a row."""
+        return self.rows.children(path, self.columns)
+
+    def on_resize(self) -> None:
+        """More or fewer columns."""
+        table = self.table()
+        if table.columns and len(table.columns) != len(self.columns):
+            table.reload(columns=self.columns)
+
+    @property
     def _levels(self) -> tuple[str, ...]:
         return GROUPINGS[self.state.grouping]
+
+    @property
+    def _words(self) -> list[str]:
+        return [LEVEL_NAMES[column][0] for column in self._levels]
 
     # --- charts --------------------------------------------------------------------------------------------
 
@@ -123,7 +142,7 @@ class Kernels(Level):
         beside = self.table().rows_under(path[:-1])
         labels = [row.label for row in beside]
         shares = [row.share for row in beside]
-        texts = [f"{row.cells[0]:>8} {fmt_percent(row.share):>7}" for row in beside]
+        texts = [f"{self.rows.cells(row.path)[0]:>8} {fmt_percent(row.share):>7}" for row in beside]
         kinds = [row.family or "other" for row in beside]
         level = LEVEL_NAMES[self._levels[len(path) - 1]][1]
         of = f" of {shorten(self.label(path[:-1]), 40)}" if len(path) > 1 else ""
@@ -162,8 +181,8 @@ class Kernels(Level):
         return (
             f"shares of the GPU sum {fmt_ns(total)}{per}",
             f"sorted by {ORDERS[order]}" if order != "sum_ns" else "",
-            f"grouped by {self.state.grouping}",
-            f"{fmt_count(steps)} steps, launched-in" if steps > 1 else "",
+            f"by {self._words[0]}",
+            f"{fmt_count(steps)} steps, work where it was launched" if steps > 1 else "",
         )
 
     def _total(self) -> int:
@@ -171,7 +190,7 @@ class Kernels(Level):
 
     def crumb(self) -> list[str]:
         """While this is the last level, its name; below it the kernel's path says more."""
-        return [f"kernels by {self.state.grouping}"] if self.is_lowest else []
+        return ["kernels"] if self.is_lowest else []
 
     def row_cells(self) -> tuple[Sequence[Title], Sequence[str]] | None:
         """Name, share and figures."""
@@ -180,13 +199,11 @@ class Kernels(Level):
             return None
         titles = [Title("name", number=False), Title("share")]
         titles += [Title(c.title, c.align == "right") for c in self.table().columns]
-        return titles, [row.label, fmt_percent(row.share), *row.cells]
+        return titles, [row.label, fmt_percent(row.share), *self.rows.cells(row.path)]
 
     def command_line(self) -> list[str]:
-        """The launches of the row under the cursor, or the summary."""
-        path = self.table().cursor_path
-        row = None if path is None else self.rows.row(path)
-        return kernel_command(self.state.session.trace.path, self.state.selection, row)
+        """The summary, whose groups are these kernels."""
+        return ["summary", self.state.session.trace.path, *self.state.selection.options()]
 
     def apply_filter(self, text: str) -> None:
         """Rows whose name holds the text, and what leads to them."""
@@ -256,7 +273,7 @@ class Kernels(Level):
         """The next figure to sort each level by."""
         keys = [*ORDERS]
         self.rows.order = keys[(keys.index(self.rows.order) + 1) % len(keys)]
-        self.table().reload(self.rows.children)
+        self.table().reload()
         self.show_lines()
 
     def set_marks(self) -> None:

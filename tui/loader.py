@@ -4,7 +4,6 @@ import gc
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -14,8 +13,6 @@ from traceview.tui.messages import Advanced, Linking, Loaded, LoadFailed
 
 if TYPE_CHECKING:
     from traceview.api import Progress, Session
-
-BETWEEN_REPORTS = 0.05  # seconds; more often than the screen is drawn helps nobody
 
 
 class Loader:
@@ -28,7 +25,6 @@ class Loader:
         self.path = path
         self._post = post
         self._stop = threading.Event()
-        self._reported = 0.0
         self._thread = threading.Thread(target=self._run, name="traceview-loader", daemon=True)
 
     def start(self) -> None:
@@ -72,10 +68,7 @@ class Loader:
         self._tell(Loaded(session))
 
     def _progress(self, progress: "Progress") -> None:
-        now = monotonic()
-        if now - self._reported >= BETWEEN_REPORTS:
-            self._reported = now
-            self._tell(Advanced(progress))
+        self._tell(Advanced(progress))
 
     def _tell(self, message: Message) -> None:
         if not self._stop.is_set():

@@ -61,11 +61,9 @@ class State:
     def selection_text(self) -> str:
         """`all 30 steps`, `step 4 decode`, `decode, GPU 0`."""
         selection, session = self.selection, self.session
-        words = [
-            "the whole trace"
-            if session.found_steps.whole_trace
-            else steps_text(selection.steps, self.step_total)
-        ]
+        words = [steps_text(selection.steps, self.step_total)]
+        if session.found_steps.whole_trace:
+            words = ["the whole trace"]
         if selection.phase is not None and selection.steps is None:
             words = [f"{len(self.positions)} {selection.phase} steps"]
         elif selection.phase is not None:

@@ -130,13 +130,8 @@ class Steps(Level):
 
     def pinned(self, steps: pl.DataFrame) -> Mapping[str, str]:
         """The row for all steps: their sums."""
-        whole = self.state.session.found_steps.whole_trace
-        phase = self.state.selection.phase
-        name = (
-            "the whole trace"
-            if whole
-            else f"all {fmt_count(steps.height)} {phase or ''} steps".replace("  ", " ")
-        )
+        of_phase = f" {self.shown.phase}" if self.shown.phase else ""
+        name = "the whole trace" if steps.height == 1 else f"all {fmt_count(steps.height)}{of_phase} steps"
         sums = {c: fmt_ns(int(steps[c].sum())) for c in ("wall_ns", "busy_ns", "sum_ns", "idle_ns")}
         return {
             "index": "all",
@@ -161,7 +156,12 @@ class Steps(Level):
         def bars(width: int, height: int, theme: str, color: bool) -> str:
             return charts.share_bars(labels, shares, texts, width, height, theme, color, families=labels)
 
-        self.draw_steps()
+        # One step has nothing to be compared with: the shares take all the room.
+        self.query_one("#time").display = steps > 1
+        if steps > 1:
+            self.draw_steps()
+        else:
+            self.plots.pop("time", None)
         self.plot("shares", f"{title} (GPU sum)", bars)
 
     def draw_steps(self) -> None:
@@ -194,17 +194,17 @@ class Steps(Level):
         if session.found_steps.whole_trace:
             how = "no step markers: the whole trace is one step"
         else:
-            how = f"steps from {session.found_steps.source}, GPU work by launched-in"
+            how = f"steps from {session.found_steps.source}, GPU work where it was launched"
         rate = self.pace.tokens_per_second
         slow = len(self.pace.slow)
         return (
             f"wall p50 {fmt_ns(self.pace.wall_p50_ns)} p95 {fmt_ns(self.pace.wall_p95_ns)}",
             f"{fmt_count(rate)} tokens/s" if rate else "",
             f"{fmt_count(slow)} slow (▲)" if slow else "",
-            how,
-            f"outside of any step: {fmt_count(outside['events'])} events, {fmt_ns(outside['sum_ns'])}"
+            f"{fmt_count(outside['events'])} events ({fmt_ns(outside['sum_ns'])}) outside of any step"
             if outside["events"]
             else "",
+            how,
         )
 
     def row_cells(self) -> tuple[Sequence[Title], Sequence[str]] | None:
@@ -237,7 +237,7 @@ class Steps(Level):
     def on_frame_table_row_highlighted(self, message: FrameTable.RowHighlighted) -> None:
         """The chart points at the step."""
         message.stop()
-        if hasattr(self, "by_step"):
+        if "time" in self.plots:
             self.draw_steps()
 
     def on_frame_table_row_selected(self, message: FrameTable.RowSelected) -> None:

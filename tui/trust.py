@@ -6,19 +6,23 @@ from typing import Any
 from textual.app import ComposeResult
 
 from traceview.tui import commands
+from traceview.tui.cells import number_name
 from traceview.tui.level import COMMON, Level
-from traceview.units import UNKNOWN, fmt_bytes, fmt_count, fmt_ns
+from traceview.units import UNKNOWN, fmt_bytes, fmt_count, fmt_ns, fmt_percent
 from traceview.widgets.detail import Detail, Field, Section
 
-_RECORDED = {
-    "shapes": ("input shapes", "record_shapes=True"),
-    "stacks": ("Python stacks", "with_stack=True"),
-    "memory": ("memory", "profile_memory=True"),
+_CLOCK = {1: "nanoseconds", 1000: "whole microseconds", None: UNKNOWN}
+_QUESTIONS = {
+    "launch": "its launch call",
+    "op": "its op",
+    "python": "Python frames",
+    "module": "its module",
+    "step": "its step",
 }
 
 
 class Trust(Level):
-    """Notices, counts of events, what was recorded, devices."""
+    """Notices, what is missing, how GPU work was linked, counts of events, devices."""
 
     PLACE = 5
     HAS = (
@@ -42,13 +46,12 @@ class Trust(Level):
         return "trace"
 
     def load(self) -> None:
-        """Facts, totals and kinds."""
+        """The check of the whole file, and its totals."""
         session = self.state.session
-        kinds = session.trace.kinds.sort("count", descending=True).iter_rows()
-        self.table().show(
-            trust_sections(
-                session.trace_facts(), session.gpu(), session.host(), [(p, c, n) for p, c, n in kinds]
-            )
+        self.ask(
+            "trust",
+            lambda: self.state.kept("trust", lambda: (session.check(), session.gpu(), session.host())),
+            lambda found: self.table().show(trust_sections(*found)),
         )
 
     def crumb(self) -> list[str]:
@@ -57,24 +60,24 @@ class Trust(Level):
 
     def numbers(self) -> Sequence[str]:
         """These are of the whole file."""
-        return ("the whole file, whatever is selected",)
+        return ("the whole file, whatever is selected", "how GPU work was linked: shares of the GPU sum")
 
     def command_line(self) -> list[str]:
-        """The same facts as JSON."""
-        return ["summary", self.state.session.trace.path, "--format", "json"]
+        """The same as a document."""
+        return ["check", self.state.session.trace.path]
 
 
-def trust_sections(
-    facts: dict[str, Any], gpu: dict[str, Any], host: dict[str, Any], kinds: Sequence[tuple[str, str, int]]
-) -> list[Section]:
-    """The contract's `trace`, `gpu` and `host` objects and (ph, cat, count) of the events, as sections."""
+def trust_sections(check: dict[str, Any], gpu: dict[str, Any], host: dict[str, Any]) -> list[Section]:
+    """The documents of Session.check, gpu and host as sections."""
+    facts = check["trace"]
     return [
         Section("What to know", [*_notices(facts)]),
-        Section("The file", [*_file(facts)]),
-        Section("Recorded", [*_recorded(facts)]),
+        Section("Not recorded", [*_missing(check["missing"])]),
+        Section("How GPU work was linked", [*_links(check["links"])]),
+        Section("The file", [*_file(facts, check)]),
         Section("GPU work", [*_gpu(gpu, facts)]),
         Section("Host", [*_host(host)]),
-        Section("Events by kind", [*_kinds(kinds)]),
+        Section("Events by kind", [*_kinds(check["kinds"])]),
     ]
 
 
@@ -86,48 +89,53 @@ def _notices(facts: dict[str, Any]) -> Iterator[Field]:
         yield Field("nothing", "no damage and nothing odd was found")
 
 
-def _file(facts: dict[str, Any]) -> Iterator[Field]:
+def _missing(missing: Sequence[dict[str, Any]]) -> Iterator[Field]:
+    for row in missing:
+        yield Field(row["what"], f"so {row['without']} unknown", f"the profiler option is {row['option']}")
+    if not missing:
+        yield Field("nothing", "all that is asked for was recorded")
+
+
+def _links(links: dict[str, Any]) -> Iterator[Field]:
+    for question, answers in links.items():
+        ways = (f"{answer['link']} {fmt_percent(answer['share'])}" for answer in answers)
+        yield Field(_QUESTIONS.get(question, question), ", ".join(ways) or UNKNOWN)
+
+
+def _file(facts: dict[str, Any], check: dict[str, Any]) -> Iterator[Field]:
     events = facts["events"]
     packed = f", {facts['compression']}" if facts["compression"] else ""
     yield Field("path", facts["path"])
     yield Field(
         "size", f"{fmt_bytes(facts['bytes'])}{packed}, layout {facts['layout']}", facts["producer"] or ""
     )
-    yield Field("in the file", f"{fmt_count(events['in_file'])} events", "= loaded + set aside")
-    yield Field("loaded", fmt_count(events["loaded"]))
+    yield Field("in the file", f"{fmt_count(events['in_file'])} events", "loaded + set aside")
+    yield Field("loaded", fmt_count(events["loaded"]), f"{fmt_count(events['repaired'])} of them repaired")
     yield Field("set aside", fmt_count(events["set_aside"]), "could not be used as events at all")
-    yield Field("repaired", fmt_count(events["repaired"]), "among the loaded ones")
     yield Field("complete", "yes" if facts["complete"] else "no: events are missing at the end")
+    steps = check["steps"]
+    yield Field(
+        "steps", fmt_count(steps["count"]), f"from {steps['source']}, confidence {steps['confidence']:g}"
+    )
+    yield Field("clock", _CLOCK.get(check["clock_resolution_ns"], UNKNOWN))
     if facts["world_size"] or facts["rank"] is not None:
-        yield Field(
-            "rank",
-            f"{UNKNOWN if facts['rank'] is None else facts['rank']} of {facts['world_size'] or UNKNOWN}",
-        )
-
-
-def _recorded(facts: dict[str, Any]) -> Iterator[Field]:
-    for key, there in facts["recorded"].items():
-        name, option = _RECORDED[key]
-        yield Field(name, "yes" if there else f"no; the profiler option is {option}")
+        yield Field("rank", f"{number_name(facts['rank'])} of {facts['world_size'] or UNKNOWN}")
 
 
 def _gpu(gpu: dict[str, Any], facts: dict[str, Any]) -> Iterator[Field]:
     counts = ", ".join(f"{fmt_count(gpu[kind])} {kind}" for kind in ("kernels", "copies", "sets"))
-    yield Field(
-        "events",
-        counts,
-        f"{fmt_count(gpu['untimed'])} of them without a usable time" if gpu["untimed"] else "",
-    )
+    untimed = gpu["untimed"]
+    yield Field("events", counts, f"{fmt_count(untimed)} of them without a usable time" if untimed else "")
     yield Field("sum", fmt_ns(gpu["sum_ns"]), "durations added up over streams and devices")
     yield Field("busy", fmt_ns(gpu["busy_ns"]), f"union per device, of a span of {fmt_ns(gpu['span_ns'])}")
-    names = {d["id"]: d for d in facts["devices"]}
+    known = {d["id"]: d for d in facts["devices"]}
     for device in gpu["devices"]:
-        known = names.get(device["id"], {})
-        streams = len(device["streams"])
+        about = known.get(device["id"], {})
         yield Field(
-            f"GPU {UNKNOWN if device['id'] is None else device['id']}",
-            f"{known.get('name') or 'unknown GPU'}, {known.get('multiprocessors') or UNKNOWN} processors",
-            f"busy {fmt_ns(device['busy_ns'])}, idle {fmt_ns(device['idle_ns'])}, {streams} streams",
+            f"GPU {number_name(device['id'])}",
+            f"{about.get('name') or 'unknown GPU'}, {number_name(about.get('multiprocessors'))} processors",
+            f"busy {fmt_ns(device['busy_ns'])}, idle {fmt_ns(device['idle_ns'])}, "
+            f"{len(device['streams'])} streams",
         )
 
 
@@ -140,6 +148,6 @@ def _host(host: dict[str, Any]) -> Iterator[Field]:
     )
 
 
-def _kinds(kinds: Sequence[tuple[str, str, int]]) -> Iterator[Field]:
-    for ph, cat, count in kinds:
-        yield Field(f"{cat or 'no category'} ({ph or UNKNOWN})", fmt_count(count))
+def _kinds(kinds: Sequence[dict[str, Any]]) -> Iterator[Field]:
+    for kind in kinds:
+        yield Field(f"{kind['cat'] or 'no category'} ({kind['ph'] or UNKNOWN})", fmt_count(kind["count"]))

@@ -14,9 +14,12 @@ from traceview.analysis.attribution import Links, launch_calls
 from traceview.analysis.callsites import call_sites
 from traceview.analysis.card import neighbours, product
 from traceview.analysis.cxx import parse_parts
+from traceview.analysis.gpus import NO_OVERRIDES, Gpu, Overrides
 from traceview.analysis.groups import GROUP_KEYS, GROUPINGS, along, grouped
 from traceview.analysis.launches import Query, documents, matching
+from traceview.analysis.markers import marker_facts
 from traceview.analysis.names import distinct_names
+from traceview.analysis.performance import gpus_of, performance
 from traceview.analysis.phases import with_phases
 from traceview.analysis.steps import Steps, assign, find_steps, step_table, typical
 from traceview.analysis.totals import gpu_totals, host_groups, host_totals
@@ -28,7 +31,7 @@ from traceview.report import note
 from traceview.selection import EVERYTHING, Selection
 from traceview.trace import Notice, Trace
 
-__all__ = ["Progress", "Selection", "Session", "find_trace", "open_session", "traces_in"]
+__all__ = ["Overrides", "Progress", "Selection", "Session", "find_trace", "open_session", "traces_in"]
 
 
 def open_session(
@@ -36,9 +39,10 @@ def open_session(
     progress: Callable[[Progress], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     step_marker: str | None = None,
+    overrides: Overrides = NO_OVERRIDES,
 ) -> "Session":
     """Read a trace and make it ready for questions. Raises TraceError and Cancelled as parsers.load does."""
-    return Session(parsers.load(path, progress, cancelled), step_marker)
+    return Session(parsers.load(path, progress, cancelled), step_marker, overrides)
 
 
 class Session:
@@ -47,10 +51,16 @@ class Session:
     Answers are computed when first asked for; the trace itself never changes.
     """
 
-    def __init__(self, trace: Trace, step_marker: str | None = None) -> None:
-        """step_marker: a regular expression; the annotations that match it are the steps."""
+    def __init__(
+        self,
+        trace: Trace,
+        step_marker: str | None = None,
+        overrides: Overrides = NO_OVERRIDES,
+    ) -> None:
+        """step_marker: a regular expression for the annotations that are the steps. overrides: peaks."""
         self.trace = trace
         self.step_marker = step_marker
+        self.overrides = overrides
 
     @cached_property
     def links(self) -> Links:
@@ -75,6 +85,18 @@ class Session:
         """All GPU work with everything known of it: the columns of analysis.work.gpu_work."""
         work = gpu_work(self._stepped[1])
         return work.with_columns(health.suspects(work))
+
+    @cached_property
+    def gpus(self) -> dict[int | None, Gpu | None]:
+        """The GPU and its peaks for each device of the GPU work; None where it is unknown."""
+        return gpus_of(self.trace, self.overrides)
+
+    @cached_property
+    def performance(self) -> pl.DataFrame:
+        """Sizes, rates and floors of each row of `work`: the columns of performance.PERFORMANCE."""
+        names = self.found_steps.windows.select("index", "name").iter_rows()
+        sums = {i: found for i, name in names if (found := marker_facts(name).sums) is not None}
+        return performance(self.trace, self.work, self.gpus, sums)
 
     @cached_property
     def calls(self) -> pl.DataFrame:
@@ -190,6 +212,8 @@ class Session:
 
     def launch_documents(self, rows: pl.DataFrame) -> list[dict[str, Any]]:
         """Rows of `work` as the contract's launch rows, with short_name and stacks."""
+        sizes = self.performance.with_columns(self.work["id"]).drop("suspect_duration", strict=False)
+        rows = rows.drop("bytes").join(sizes, on="id", how="left", maintain_order="left")
         short = self.names.select("group", "short_name")
         return documents(self.links, rows.join(short, on="group", how="left", maintain_order="left"))
 
@@ -284,7 +308,7 @@ class Session:
 
     def trace_facts(self) -> dict[str, Any]:
         """The contract's `trace` object."""
-        return header.facts(self.trace, self.notices)
+        return header.facts(self.trace, self.notices, self.gpus)
 
     def check(self) -> dict[str, Any]:
         """The document of `check --format json`: how far the trace can be trusted, and what it lacks.

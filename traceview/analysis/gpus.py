@@ -57,6 +57,9 @@ class Overrides:
     table: tuple[Entry, ...] = ()
 
 
+NO_OVERRIDES = Overrides()
+
+
 @dataclass(frozen=True)
 class Gpu:
     """A device with its peaks. None: unknown.

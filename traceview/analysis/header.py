@@ -1,12 +1,13 @@
 """Facts about a trace as a whole: who wrote it, which rank, which devices, what was recorded."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
 import polars as pl
 
+from traceview.analysis.gpus import Gpu
 from traceview.trace import Notice, Trace
 
 _RANK = re.compile(r"(?:rank|-TP-)[_-]?(\d+)")
@@ -77,15 +78,19 @@ def properties_of(trace: Trace, device: int | None) -> dict[str, Any]:
     listed devices are alike, any of them speaks for each.
     """
     known = device_properties(trace)
-    by_agent = any(key.startswith(("hip_", "roctracer", "rocprofiler")) for key in trace.header)
-    if not by_agent:
+    if not is_rocm(trace):
         return {} if device is None else known.get(device, {})
     alike = {repr([d.get(k) for k in ("name", "numSms", "totalGlobalMem")]) for d in known.values()}
     return next(iter(known.values())) if len(alike) == 1 else {}
 
 
-def facts(trace: Trace, notices: Sequence[Notice]) -> dict[str, Any]:
-    """The contract's `trace` object."""
+def is_rocm(trace: Trace) -> bool:
+    """True where the header names AMD's runtime or profiler."""
+    return any(key.startswith(("hip_", "roctracer", "rocprofiler")) for key in trace.header)
+
+
+def facts(trace: Trace, notices: Sequence[Notice], gpus: Mapping[int | None, Gpu | None]) -> dict[str, Any]:
+    """The contract's `trace` object. gpus: the GPU behind each device, with its peaks."""
     events = trace.events
     return {
         "path": trace.path,
@@ -103,12 +108,20 @@ def facts(trace: Trace, notices: Sequence[Notice]) -> dict[str, Any]:
         "complete": trace.complete,
         "rank": rank(trace),
         "world_size": world_size(trace),
-        "devices": [
-            {**d, "peak_bandwidth_gbs": None, "peak_source": None, "peak_confidence": None}
-            for d in devices(trace)
-        ],
+        "devices": [{**device, **_peaks(gpus.get(device["id"]))} for device in devices(trace)],
         "recorded": recorded(trace),
         "notices": [notice.as_dict() for notice in notices],
+    }
+
+
+def _peaks(gpu: Gpu | None) -> dict[str, Any]:
+    figure = gpu and gpu.bandwidth_gbs
+    return {
+        "peak_bandwidth_gbs": figure.value if figure else None,
+        "peak_source": figure.source if figure else None,
+        "peak_confidence": figure.confidence if figure else None,
+        "peak_tflops": {kind: rate.value for kind, rate in gpu.tflops.items()} if gpu else {},
+        "peak_notes": list(gpu.notes) if gpu else [],
     }
 
 

@@ -13,6 +13,31 @@ from traceview.errors import TraceError
 
 Sort = Literal["time", "dur", "delay"]
 
+# Of performance.PERFORMANCE, what is said of each launch.
+_PERFORMANCE = (
+    "elements",
+    "elements_low",
+    "elements_from",
+    "bytes",
+    "bytes_low",
+    "bytes_from",
+    "flops",
+    "flops_from",
+    "assumptions",
+    "working",
+    "bandwidth_gbs",
+    "bus_bandwidth_gbs",
+    "peak_bandwidth_fraction",
+    "tflops",
+    "peak_tflops_fraction",
+    "floor_ns",
+    "bound",
+    "suspect",
+    "waves",
+    "occupancy",
+    "limiter",
+)
+
 MODULE = "nn.Module: "
 
 
@@ -84,7 +109,7 @@ def _names(parent_row: Ints, rows: Ints, names: pl.Series) -> pl.Series:
 
 
 def documents(links: Links, work: pl.DataFrame) -> list[dict[str, Any]]:
-    """The contract's `rows` of `launches --format json` for rows of gpu_work (with their sizes, if any)."""
+    """The contract's launch rows for rows of gpu_work with short_name and performance."""
     table = pl.concat([work, stacks(links, work)], how="horizontal")
     return [_document(row) for row in table.iter_rows(named=True)]
 
@@ -123,18 +148,7 @@ def _document(row: dict[str, Any]) -> dict[str, Any]:
         "input_types": _decoded(row["input_types"]),
         "input_strides": _decoded(row["input_strides"]),
         "concrete_inputs": _decoded(row["concrete_inputs"]),
-        "elements": None,
-        "elements_from": None,
-        "bytes": row["bytes"],
-        "bytes_from": None if row["bytes"] is None else "trace",
-        "flops": None,
-        "flops_from": None,
-        "assumptions": [],
-        "bandwidth_gbs": None,
-        "peak_bandwidth_fraction": None,
-        "floor_ns": None,
-        "bound": None,
-        "suspect": row["suspect_duration"],
+        **{key: row[key] for key in _PERFORMANCE},
         "collective": _decoded(row["collective"]),
     }
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from traceview.analysis.multiplying import PagedSums
+
 PHASE = pl.Enum(["prefill", "decode", "mixed", "idle"])
 
 
@@ -36,6 +38,7 @@ _VLLM = re.compile(r"^execute_(?:\d+_)?context_(\d{1,17})\((.*?)\)_generation_(\
 _VLLM_OLD = re.compile(r"^execute_new_(\d{1,17})_cached_(\d{1,17})(?!\d)")
 _SGLANG = re.compile(r"^step\[([A-Z_]+)\b(.*)\]")
 _ATOM = re.compile(r"^(prefill|decode|mixed)\[(.*)\]")
+_SUMS = re.compile(r"sq(\d{1,17})sk(\d{1,17})sqsq(\d{1,17})sqsk(\d{1,17})")
 _NUMBER = re.compile(r"\b(bs|toks|tok)=(\d{1,17})(?!\d)")
 
 _SGLANG_PHASES = {
@@ -57,6 +60,7 @@ class MarkerFacts:
     phase: str | None = None
     batch: int | None = None
     tokens: int | None = None
+    sums: PagedSums | None = None
 
 
 def marker_facts(name: str) -> MarkerFacts:
@@ -65,7 +69,8 @@ def marker_facts(name: str) -> MarkerFacts:
         context, generation = int(found[1]), int(found[3])
         tokens = [_leading_number(found[2]), _leading_number(found[4])]
         known = None if None in tokens else sum(t or 0 for t in tokens)
-        return MarkerFacts(_phase_of(context, generation), context + generation, known)
+        sums = _sums(found[2], found[4])
+        return MarkerFacts(_phase_of(context, generation), context + generation, known, sums)
     if found := _VLLM_OLD.match(name):
         new, cached = int(found[1]), int(found[2])
         return MarkerFacts(_phase_of(new, cached), new + cached)
@@ -76,6 +81,16 @@ def marker_facts(name: str) -> MarkerFacts:
         numbers = dict(_NUMBER.findall(found[2]))
         return MarkerFacts(found[1], _int(numbers.get("bs")), _int(numbers.get("tok")))
     return MarkerFacts()
+
+
+def _sums(context: str, generation: str) -> PagedSums | None:
+    """The sums of vLLM's detailed form; the prefilling requests' own part is causal."""
+    parts = [_SUMS.match(text) for text in (context, generation)]
+    if parts[0] is None or parts[1] is None:
+        return None
+    sq, sk, sqsq, sqsk = map(int, parts[0].groups())
+    decode_sq, decode_sk, _, decode_sqsk = map(int, parts[1].groups())
+    return PagedSums(sq + decode_sq, sk + decode_sk, sqsk + decode_sqsk, sqsq)
 
 
 def _phase_of(prefill: int, decode: int) -> str:

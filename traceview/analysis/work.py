@@ -43,7 +43,7 @@ def gpu_work(linked: pl.DataFrame) -> pl.DataFrame:
         pl.format("GPU {} stream {}", device, stream).cast(TEXT).alias("place"),
         family_of(linked["name"], linked["kind"]).fill_null("other").alias("family"),
     )
-    return _numbered(_numbered(frame, ["kind", "name"], "group"), VARIANT_OF, "variant")
+    return numbered(numbered(frame, ["kind", "name"], "group"), VARIANT_OF, "variant")
 
 
 def _rows(frame: pl.DataFrame, rows: pl.Series) -> pl.DataFrame:
@@ -53,7 +53,7 @@ def _rows(frame: pl.DataFrame, rows: pl.Series) -> pl.DataFrame:
     return frame.select(pl.all().gather(rows))
 
 
-def _numbered(frame: pl.DataFrame, keys: list[str], name: str) -> pl.DataFrame:
+def numbered(frame: pl.DataFrame, keys: list[str], name: str) -> pl.DataFrame:
     """frame with a column `name`: 0, 1, ... for each combination of keys, in order of first appearance."""
     rows = (
         frame.group_by(keys, maintain_order=True)

@@ -29,6 +29,10 @@ def trace_options(command: argparse.ArgumentParser, formats: Sequence[str] = FOR
     command.add_argument("--phase", choices=("prefill", "decode", "mixed", "idle"), help="only such steps")
     command.add_argument("--device", type=int, metavar="N", help="only work of this device")
     command.add_argument(
+        "--peak-bandwidth", type=positive, metavar="GB/S", help="the GPU's peak, in place of the table's"
+    )
+    command.add_argument("--peak-tflops", type=positive, metavar="N", help="its peak TFLOP/s, for all types")
+    command.add_argument(
         "--strict", action="store_true", help="exit 1 if events were set aside, repaired, untimed"
     )
     if formats:
@@ -43,13 +47,22 @@ def count(text: str) -> int:
     return number
 
 
+def positive(text: str) -> float:
+    """A finite number above 0, as an option's type."""
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return number
+
+
 def open_trace(args: argparse.Namespace) -> "tuple[Session, Selection]":
     """The trace of the command line and what it selects. Notices and progress go to standard error."""
-    from traceview.api import Selection, find_trace, open_session
+    from traceview.api import Overrides, Selection, find_trace, open_session
     from traceview.selection import parse_steps
 
+    peaks = Overrides(args.peak_bandwidth, args.peak_tflops)
     progress = _progress_line() if sys.stderr.isatty() else None
-    session = open_session(find_trace(args.trace), progress, step_marker=args.step_marker)
+    session = open_session(find_trace(args.trace), progress, step_marker=args.step_marker, overrides=peaks)
     for notice in session.notices:
         print(f"note: {safe_text(notice.message)}", file=sys.stderr)
     steps = None if args.steps is None else parse_steps(args.steps, session.step_names)

@@ -20,7 +20,7 @@ MANY = 4_000  # events in sight beyond which none can be wide enough to be worth
 RGB = tuple[int, int, int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Paint:
     """What the terminal can show. `background` is None where shades cannot be mixed: 16 colours or none."""
 

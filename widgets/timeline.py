@@ -127,7 +127,9 @@ class Timeline(Widget, can_focus=True):
         self.lane_number = 0
         self.marks: list[int | None] = [None, None]
         self._boundaries: Ints = np.empty(0, np.int64)
-        self._top = 0
+        self._top = 0  # the first lane in sight
+        self._gutter = 0  # cells of the labels at the left
+        self._painted: tuple[object, Paint] | None = None
         if drawing is not None:
             self.show(drawing)
 
@@ -198,6 +200,8 @@ class Timeline(Widget, can_focus=True):
         return number if not between and 0 <= number < len(self.drawing.lanes) and y >= ABOVE else None
 
     def _moved(self) -> None:
+        longest = max((cell_width(shorten(label.label, 40)) for label in self.drawing.labels), default=0)
+        self._gutter = min(longest + 3, max(3, self.size.width // 3))
         room = self._room()
         self._top = max(self.lane_number - room + 1, min(self._top, self.lane_number))
         self.refresh()
@@ -206,12 +210,8 @@ class Timeline(Widget, can_focus=True):
 
     # --- drawing -------------------------------------------------------------------------------------------
 
-    def _gutter(self) -> int:
-        longest = max((cell_width(shorten(label.label, 40)) for label in self.drawing.labels), default=0)
-        return min(longest + 3, max(3, self.size.width // 3))
-
     def _columns(self) -> int:
-        return max(1, self.size.width - self._gutter())
+        return max(1, self.size.width - self._gutter)
 
     def render(self) -> RenderResult:
         """Lines come from `render_line`; this is only for whoever asks for the whole."""
@@ -223,21 +223,26 @@ class Timeline(Widget, can_focus=True):
         if y == height - BELOW and height > ABOVE + BELOW:
             return self.toned.strip([(shorten(self._caption(), width), "here")], width)
         if y < ABOVE:
-            return self.toned.strip([(" " * self._gutter(), ""), *self._axis_line(y)], width)
+            return self.toned.strip([(" " * self._gutter, ""), *self._axis_line(y)], width)
         number = self._lane_on(y)
         if number is None:
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self.toned.style(""))
         here = number == self.lane_number
-        gutter = self._gutter()
+        gutter = self._gutter
         label = ("▸ " if here else "  ") + fit(self.drawing.labels[number].label, gutter - 3) + " "
         lane = self.drawing.lanes[number]
         cells = lane_segments(
-            lane, self.view, self._columns(), self._paint(), self.rich_style, partial(self.drawing.name, lane)
+            lane,
+            self.view,
+            self._columns(),
+            self._paint(),
+            self.toned.style(""),
+            partial(self.drawing.name, lane),
         )
         if here:
             cells = _with_cursor(cells, self._cursor_column(), self.toned.style("", "cursor"))
         head = Segment(label, self.toned.style("here" if here else "label"))
-        return Strip([head, *cells]).adjust_cell_length(width, self.rich_style)
+        return Strip([head, *cells]).adjust_cell_length(width, self.toned.style(""))
 
     def _cursor_column(self) -> int:
         return max(0, min(viewport.column_of(self.view, self.time, self._columns()), self._columns() - 1))
@@ -249,9 +254,13 @@ class Timeline(Widget, can_focus=True):
         return axis(self.view, columns, self._boundaries, self.marks, self._cursor_column())
 
     def _paint(self) -> Paint:
-        theme, color = chart_look(self.app)
-        background = self.background_colors[1].rgb if color and theme != "ansi" else None
-        return Paint(theme, color, background, self.drawing.families)
+        # Kept, and so one and the same object for a whole frame: the cells' styles are looked up by it.
+        look = (*chart_look(self.app), self.background_colors[1], self.drawing)
+        if self._painted is None or self._painted[0] != look:
+            theme, color, background, drawing = look
+            shades = background.rgb if color and theme != "ansi" else None
+            self._painted = look, Paint(theme, color, shades, drawing.families)
+        return self._painted[1]
 
     def _caption(self) -> str:
         view = self.view
@@ -372,7 +381,7 @@ class Timeline(Widget, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         """The cursor goes where the click is; a second one there opens."""
         number = self._lane_on(event.y)
-        column = event.x - self._gutter()
+        column = event.x - self._gutter
         if number is None or column < 0:
             return
         if number == self.lane_number and column == self._cursor_column():

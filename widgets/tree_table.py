@@ -24,13 +24,14 @@ PERCENT = 7  # cells of the number beside a share's bar
 class TreeRow:
     """One row as it shows. `path` names it for good: its parent's path and one word of its own.
 
-    `cells` are one text for each of the table's columns; `share` is a part of the whole from 0 to 1, None
+    `cells` are one text for each of the table's columns, or a function that gives them while the row is
+    seen; `share` is a part of the whole from 0 to 1, None
     where it is unknown; `opens` says that there are children. `family` gives the bar its colour.
     """
 
     path: Path
     label: str
-    cells: tuple[str, ...] = ()
+    cells: tuple[str, ...] | Callable[[], tuple[str, ...]] = ()
     share: float | None = None
     opens: bool = False
     family: str | None = None
@@ -307,6 +308,7 @@ class TreeTable(RowView):
         """Guides and name, bar and percentage, figures."""
         node = self._seen[row]
         blank = " " * gap(self.room.width - GUTTER)
+        cells = node.row.cells if isinstance(node.row.cells, tuple) else node.row.cells()
         pieces: list[Piece] = []
         for placed in self._placed:
             if placed.number == 0:
@@ -317,7 +319,7 @@ class TreeTable(RowView):
                 pieces.append((blank + bar(node.row.share, length), tone))
                 pieces.append((fit(fmt_percent(node.row.share), PERCENT + 1, "right"), ""))
             else:
-                cell = node.row.cells[placed.number - 2] if placed.number - 2 < len(node.row.cells) else ""
+                cell = cells[placed.number - 2] if placed.number - 2 < len(cells) else ""
                 tone = "muted" if placed.column.muted else ""
                 pieces.append((blank + fit(cell, placed.width, placed.column.align), tone))
         return pieces

@@ -119,14 +119,16 @@ def scatter(call: Call, values: int, target: int) -> Work | None:
     if source is None or into is None:
         return None
     sheet = Sheet(call)
-    sheet.read(source, into.dtype, "values")
+    sheet.read(source, call.facts.in_dtype, "values")
     for at, argument in enumerate(call.arguments):
-        if at in (values, target):
-            continue
-        for indices in argument if isinstance(argument, tuple) else (argument,):
-            if isinstance(indices, Tensor):
-                sheet.read(indices, "int64" if isinstance(argument, tuple) else None, "indices")
-    sheet.write(Tensor(source.dims, into.dtype), source.dtype, "places")
+        listed = argument if isinstance(argument, tuple) else ()
+        if listed:
+            sheet.assume("indices in the list are int64")
+        for indices in listed:
+            sheet.read(Tensor(indices.dims, "int64"), None, "indices")
+        if at not in (values, target) and isinstance(argument, Tensor):
+            sheet.read(argument, None, "indices")
+    sheet.write(Tensor(source.dims, into.dtype), call.facts.in_dtype, "places")
     return finish(sheet, source.count, 0)
 
 

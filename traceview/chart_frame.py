@@ -1,6 +1,6 @@
-"""What stands around a chart: axes, labels, legend, as text with or without colours."""
+"""The parts of a chart that need no plotext: numbers made fit to draw, axes, labels and legend as text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,51 @@ import numpy.typing as npt
 
 from traceview.palette import THEMES, family_mark, sgr
 from traceview.units import cell_width, fmt_ns, shorten
+
+MAX_BANDS = 8  # families a stack shows one by one; the smaller rest is one band
+
+Floats = npt.NDArray[np.float64]
+Numbers = Iterable[float | None]
+
+
+def known_or_zero(values: Numbers) -> Floats:
+    """Values as an array; None, NaN and infinities are 0."""
+    found = np.array([*values], dtype=np.float64)
+    return np.where(np.isfinite(found), found, 0.0)
+
+
+def durations(values: Numbers) -> Floats:
+    """The known values that are not negative, in their order."""
+    # An array or a series of a million values goes over whole; only a plain iterable is walked.
+    found = np.asarray(values if hasattr(values, "__array__") else [*values], dtype=np.float64)
+    return found[np.isfinite(found) & (found >= 0)]
+
+
+def matrix_of(rows: Iterable[Iterable[float | None]], steps: int, families: int) -> Floats:
+    """Rows of `families` values, at most `steps` of them; unknown values are 0."""
+    found = np.array([[*row] for row in rows], dtype=np.float64)
+    found = found.reshape(-1, families) if families else np.empty((0, 0))
+    return np.where(np.isfinite(found), found, 0.0)[:steps]
+
+
+def largest_bands(families: Sequence[str], matrix: Floats) -> tuple[list[str], Floats]:
+    """Columns by their totals, the greatest first; beyond `MAX_BANDS` the smaller are added up as "other"."""
+    totals = matrix.sum(axis=0)
+    order = sorted(np.flatnonzero(totals).tolist(), key=lambda i: (families[i] == "other", -totals[i]))
+    if len(order) <= MAX_BANDS:
+        return [families[i] for i in order], matrix[:, order]
+    kept, rest = order[: MAX_BANDS - 1], order[MAX_BANDS - 1 :]
+    names = [*(families[i] for i in kept), "other"]
+    return names, np.column_stack([matrix[:, kept], matrix[:, rest].sum(axis=1)])
+
+
+def least_and_greatest(values: Floats, columns: int) -> tuple[list[float], list[float]]:
+    """Place and value of each point, or, of more than two a column, of the least and the greatest."""
+    if len(values) <= 2 * columns:
+        return [*map(float, range(len(values)))], values.tolist()
+    starts = np.linspace(0, len(values), columns + 1).round().astype(int)[:-1]
+    pairs = np.column_stack([np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)])
+    return np.repeat(starts.astype(float), 2).tolist(), pairs.ravel().tolist()
 
 
 @dataclass(frozen=True)
@@ -105,9 +150,7 @@ def legend(families: Sequence[str], width: int, pen: Pen) -> str:
     return "".join(parts)
 
 
-def band_letters(
-    families: Sequence[str], last: npt.NDArray[np.float64], top: float, rows: int, pen: Pen
-) -> list[str]:
+def band_letters(families: Sequence[str], last: Floats, top: float, rows: int, pen: Pen) -> list[str]:
     """For each row the letter of the band whose middle lies there in the last column, else a blank."""
     letters = [" "] * rows
     upper = np.cumsum(last)

@@ -13,14 +13,20 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from traceview.chart_frame import (
+    Floats,
+    Numbers,
     Pen,
     band_letters,
+    durations,
     joined,
+    known_or_zero,
+    largest_bands,
+    least_and_greatest,
     left,
     legend,
+    matrix_of,
     one_line,
     right,
     tick,
@@ -33,10 +39,6 @@ from traceview.units import cell_width, fmt_count, fmt_ns, fmt_percent, shorten
 
 NO_DATA = "no data"
 MAX_STEPS = 200  # beyond this many, or beyond the columns there are, steps are binned by their mean
-MAX_BANDS = 8  # families a stack shows one by one; the smaller rest is one band
-
-Floats = npt.NDArray[np.float64]
-Numbers = Iterable[float | None]
 Layer = tuple[list[float], list[float], str, str]  # x, y, plotext's marker code or "letter", family
 
 _drawing = threading.Lock()  # the figure is one for all, and an export may draw beside the screen
@@ -60,7 +62,7 @@ def share_bars(
     how many there are more and their share. `families` (one for each bar) gives the bars their colours.
     """
     pen = Pen(theme, color and not plain)
-    sizes = np.clip(_numbers(shares), 0.0, None)
+    sizes = np.clip(known_or_zero(shares), 0.0, None)
     count = min(len(labels), len(sizes), len(values_text))
     if not count or width < 1 or height < 1:
         return one_line(NO_DATA, width, height)
@@ -122,10 +124,10 @@ def stacked_steps(
     edge name the bands.
     """
     pen = Pen(theme, color and not plain)
-    matrix = np.clip(_matrix(matrix_ms, len(step_labels), len(families)), 0.0, None)
+    matrix = np.clip(matrix_of(matrix_ms, len(step_labels), len(families)), 0.0, None)
     if not matrix.size or width < 1 or height < 1 or matrix.sum() <= 0:
         return one_line(NO_DATA, width, height)
-    families, matrix = _largest_bands(families, matrix)
+    families, matrix = largest_bands(families, matrix)
     top = float(matrix.sum(axis=1).max())
     with_axis, with_legend = height >= 4, height >= 7
     rows = height - 2 * with_axis - with_legend
@@ -192,7 +194,7 @@ def histogram(
     stand the least, the median (p50), p95 and the greatest value.
     """
     pen = Pen(theme, color and not plain)
-    values = _durations(values_ns)
+    values = durations(values_ns)
     if not len(values) or width < 1 or height < 1:
         return one_line(NO_DATA, width, height)
     low, high = float(values.min()), float(values.max())
@@ -261,7 +263,7 @@ def line(
     outlier among a million stays visible.
     """
     pen = Pen(theme, color and not plain)
-    values = _durations(values_ns)
+    values = durations(values_ns)
     if not len(values) or width < 1 or height < 1:
         return one_line(NO_DATA, width, height)
     rows = height - 2
@@ -272,7 +274,7 @@ def line(
     columns = width - gutter
     if rows < 1 or columns < 8:
         return one_line(f"{fmt_count(len(values))} values, up to {fmt_ns(high)}", width, height)
-    xs, ys = _least_and_greatest(values, columns)
+    xs, ys = least_and_greatest(values, columns)
     canvas = _canvas(
         columns,
         rows,
@@ -285,44 +287,6 @@ def line(
     labels = {0: f"{x_label} 1", columns - 1: fmt_count(len(values))}
     lines += x_axis(labels, None, columns, gutter, width, pen)
     return joined(lines, height, pen)
-
-
-# --- numbers -----------------------------------------------------------------------------------------------
-
-
-def _numbers(values: Numbers) -> Floats:
-    found = np.array([*values], dtype=np.float64)
-    return np.where(np.isfinite(found), found, 0.0)
-
-
-def _durations(values: Numbers) -> Floats:
-    # An array or a series of a million values goes over whole; only a plain iterable is walked.
-    found = np.asarray(values if hasattr(values, "__array__") else [*values], dtype=np.float64)
-    return found[np.isfinite(found) & (found >= 0)]
-
-
-def _matrix(rows: Iterable[Iterable[float | None]], steps: int, families: int) -> Floats:
-    found = np.array([[*row] for row in rows], dtype=np.float64)
-    found = found.reshape(-1, families) if families else np.empty((0, 0))
-    return np.where(np.isfinite(found), found, 0.0)[:steps]
-
-
-def _largest_bands(families: Sequence[str], matrix: Floats) -> tuple[list[str], Floats]:
-    totals = matrix.sum(axis=0)
-    order = sorted(np.flatnonzero(totals).tolist(), key=lambda i: (families[i] == "other", -totals[i]))
-    if len(order) <= MAX_BANDS:
-        return [families[i] for i in order], matrix[:, order]
-    kept, rest = order[: MAX_BANDS - 1], order[MAX_BANDS - 1 :]
-    names = [*(families[i] for i in kept), "other"]
-    return names, np.column_stack([matrix[:, kept], matrix[:, rest].sum(axis=1)])
-
-
-def _least_and_greatest(values: Floats, columns: int) -> tuple[list[float], list[float]]:
-    if len(values) <= 2 * columns:
-        return [*map(float, range(len(values)))], values.tolist()
-    starts = np.linspace(0, len(values), columns + 1).round().astype(int)[:-1]
-    pairs = np.column_stack([np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)])
-    return np.repeat(starts.astype(float), 2).tolist(), pairs.ravel().tolist()
 
 
 # --- plotext -----------------------------------------------------------------------------------------------

@@ -54,6 +54,7 @@ _GROUPS: tuple[tuple[str, Model], ...] = (
     ("cudnn_convolution", partial(mu.convolution, stride=3, padding=2, dilation=4)),
     ("miopen_convolution", partial(mu.convolution, stride=4, padding=3, dilation=5)),
     ("convolution_backward", mu.convolution_backward),
+    ("cudnn_convolution_backward_input miopen_convolution_backward_input", mu.convolution_backward_input),
     ("_flash_attention_forward", partial(mu.attention, causal=8, heads_first=False)),
     ("_scaled_dot_product_flash_attention", partial(mu.attention, causal=4)),
     ("_scaled_dot_product_efficient_attention", partial(mu.attention, causal=6)),
@@ -154,6 +155,8 @@ def model(call: Call, sums: PagedSums | None = None) -> Work | None:
     if not call.op or is_helper(call.kernel):
         return None
     found, product = _modelled(call, sums)
+    if found is ew.view and call.kernel:  # what launches a kernel is no view
+        return None
     if found is not None:
         wrong = family in _NOT_PRODUCTS if product else family in _PRODUCTS
         return None if wrong else found(call)

@@ -13,6 +13,7 @@ from traceview.analysis.calls import Call, Sheet, Tensor, Work, finish, thousand
 _TF32 = re.compile(r"tf32|s1688|tensorop_s\d+gemm|xmma_\w*tf32")
 _FP32 = re.compile(r"sgemm|simt|gemv|scudnn|dot_kernel|gemmk1|gemmSN")
 _DGRAD = re.compile(r"dgrad|bwd_data|igemm_bwd")
+_FEWER = r"[wW]inograd|fft"
 _WGRAD = re.compile(r"wgrad|bwd_weight|igemm_wrw")
 
 
@@ -175,6 +176,18 @@ def convolution_backward(call: Call) -> Work | None:
     return None
 
 
+def convolution_backward_input(call: Call) -> Work | None:
+    """cudnn_convolution_backward_input(sizes, gradient, weight): FLOPs alone, as sizes are no shape."""
+    gradient, weight = call.tensor(1), call.tensor(2)
+    if gradient is None or weight is None or len(weight.dims) != len(gradient.dims):
+        return None
+    if re.search(_FEWER, call.kernel):
+        return None
+    factors = (*gradient.dims, *weight.dims[1:])
+    kind = peak_dtype(call, gradient.dtype or call.facts.in_dtype)
+    return finish(Sheet(call), None, 2 * prod(factors), f"2 x {thousands(factors)}", kind)
+
+
 def _convolved(
     call: Call, inputs: tuple[Tensor, Tensor], result: Tensor, outputs: tuple[int, ...], weight: Tensor
 ) -> Work:
@@ -184,8 +197,7 @@ def _convolved(
         sheet.read(tensor, fallback)
     sheet.write(result, fallback, "result")
     factors = (*outputs, *weight.dims[1:])
-    fewer = re.search(r"winograd|Winograd|fft", call.kernel)
-    if fewer:
+    if re.search(_FEWER, call.kernel):
         sheet.lines.append("flops unknown: Winograd and FFT do fewer than the definition")
         return finish(sheet, result.count)
     flops = 2 * prod(factors)

@@ -7,6 +7,7 @@ from typing import Any
 from traceview import __version__
 from traceview.report.tables import Column
 from traceview.report.text import (
+    facts_items,
     facts_lines,
     fmt_dims,
     fmt_grid,
@@ -81,9 +82,7 @@ def _file_name(path: str) -> str:
 
 
 def _facts(summary: dict[str, Any]) -> str:
-    lines = [*facts_lines(summary), selection_line(summary["selection"])]
-    words = (line.split(" ", 1) for line in lines)
-    return "".join(f"- {word}: {md_cell(rest.strip())}\n" for word, rest in words)
+    return "".join(facts_items([*facts_lines(summary), selection_line(summary["selection"])]))
 
 
 def _chart(groups: Sequence[dict[str, Any]], width: int) -> str:
@@ -127,21 +126,26 @@ def _launches_table(launches: Sequence[dict[str, Any]], width: int) -> str:
 
 def _launch(row: dict[str, Any], width: int) -> str:
     """The biggest launch as a list: what it is, what it moves, who called it."""
-    op_stack = " <- ".join(row["op_stack"]) or {"graph": "- (inside a CUDA graph)"}.get(
-        row["launch_link"], "-"
-    )
+    op_stack = _chain(row["op_stack"], " <- ")
+    if op_stack == "-" and row["launch_link"] == "graph":
+        op_stack = "- (inside a CUDA graph)"
     facts = {
-        "kernel": shorten(row["name"], 400),
+        "kernel": shorten(row["name"] or "-", 400),
         "duration": f"{fmt_ns(row['dur_ns'])} ({fmt_count(row['dur_ns'])} ns), launch {row['id']}, "
         + ("outside of any step" if row["step"] is None else f"step {row['step']}"),
         "grid x block": f"{fmt_grid(row['grid'])} x {fmt_grid(row['block'])}",
         "shapes": fmt_dims(row["input_dims"]),
         "types": ", ".join(map(str, row["input_types"] or [])) or "-",
         "op": op_stack,
-        "module": " in ".join(row["modules"]) or "-",
-        "Python": " <- ".join(row["python_stack"][:4]) or "-",
+        "module": _chain(row["modules"], " in "),
+        "Python": _chain(row["python_stack"][:4], " <- "),
         "launched by": f"{row['launched_by'] or '-'} ({row['launch_link']}), "
         f"delay {fmt_ns(row['launch_delay_ns'])}",
     }
     lines = "".join(f"- {key}: {md_cell(value)}\n" for key, value in facts.items())
     return f"## The biggest launch: {md_cell(shorten(row['short_name'], width - 24))}\n\n{lines}"
+
+
+def _chain(names: Sequence[str | None], between: str) -> str:
+    """Names from the inside out, each of a length that can be read."""
+    return between.join(shorten(name or "-", 120) for name in names) or "-"

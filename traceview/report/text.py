@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 from traceview import charts
 from traceview.report.tables import Column, csv_table, markdown_table, plain_table
-from traceview.units import fmt_bytes, fmt_count, fmt_ns, fmt_percent, safe_text, shorten
+from traceview.selection import steps_text
+from traceview.units import fmt_bytes, fmt_count, fmt_ns, fmt_percent, md_cell, safe_text, shorten
 
 Style = Literal["table", "markdown"]
 
@@ -30,10 +31,10 @@ _STEP_COLUMNS = [
     Column("phase", number=False),
     Column("wall"),
     Column("GPU sum"),
-    Column("busy"),
+    Column("busy", spare=1),
     Column("idle"),
     Column("events"),
-    Column("straddling"),
+    Column("straddling", spare=2),
 ]
 
 _LAUNCH_COLUMNS = [
@@ -41,12 +42,12 @@ _LAUNCH_COLUMNS = [
     Column("step"),
     Column("start"),
     Column("duration"),
-    Column("delay"),
-    Column("stream"),
+    Column("delay", spare=2),
+    Column("stream", spare=4),
     Column("grid", number=False),
-    Column("block", number=False),
+    Column("block", number=False, spare=3),
     Column("op", number=False, elastic=True),
-    Column("shapes", number=False, elastic=True),
+    Column("shapes", number=False, elastic=True, spare=1),
     Column("kernel", number=False, elastic=True),
 ]
 
@@ -65,7 +66,8 @@ def facts_lines(document: dict[str, Any]) -> list[str]:
     names = sorted({devices.get(i) or "unknown GPU" for i in used})
     lines = [
         f"trace     {safe_text(trace['path'])}  ({fmt_bytes(trace['bytes'])}, {trace['layout']}"
-        + (f", rank {trace['rank']} of {trace['world_size']}" if trace["world_size"] else "")
+        + ("" if trace["rank"] is None else f", rank {trace['rank']}")
+        + (f" of {trace['world_size']}" if trace["world_size"] else "")
         + ")",
         f"events    {fmt_count(events['in_file'])} in the file, {fmt_count(events['loaded'])} loaded, "
         f"{fmt_count(events['set_aside'])} set aside, {fmt_count(events['repaired'])} repaired",
@@ -89,19 +91,19 @@ def facts_lines(document: dict[str, Any]) -> list[str]:
 
 def selection_line(selection: dict[str, Any]) -> str:
     """What is selected, in one line; for everything, the word all."""
-    chosen = [f"{key} {_range(value)}" for key, value in selection.items() if value is not None]
+    chosen = [
+        steps_text(tuple(value), len(value)) if key == "steps" else f"{key} {value}"
+        for key, value in selection.items()
+        if value is not None
+    ]
     return "selected  " + (", ".join(chosen) or "all")
-
-
-def _range(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def summary_tables(document: dict[str, Any], style: Style, width: int, limit: int = 30) -> str:
     """The summary document as text: facts, steps, groups. Lists over `limit` rows say what they leave out."""
     parts = ["\n".join([*facts_lines(document), selection_line(document["selection"])]) + "\n"]
     if style == "markdown":
-        parts = ["".join(f"- {line.split(' ', 1)[0]}: {_md(line)}\n" for line in parts[0].splitlines())]
+        parts = ["".join(facts_items(parts[0].splitlines()))]
     items = document["steps"]["items"]
     if document["steps"]["source"] != "none":
         parts.append(rendered(style, _STEP_COLUMNS, [_step_row(s) for s in items[:limit]], width))
@@ -118,8 +120,10 @@ def summary_tables(document: dict[str, Any], style: Style, width: int, limit: in
     return "\n".join(parts)
 
 
-def _md(line: str) -> str:
-    return line.split(" ", 1)[1].strip()
+def facts_items(lines: Sequence[str]) -> list[str]:
+    """The lines of facts_lines and selection_line as markdown list items."""
+    words = (line.split(" ", 1) for line in lines)
+    return [f"- {word}: {md_cell(rest)}\n" for word, rest in words]
 
 
 def _left_out(count: int, what: str) -> str:
@@ -183,15 +187,15 @@ def fmt_grid(grid: list[int] | None) -> str:
 
 
 def launches_table(document: dict[str, Any], style: Style, width: int) -> str:
-    """The launches document as a table; start counts from the first launch shown in the trace."""
+    """The launches document as a table; start counts from the first launch shown, untimed ones aside."""
     rows = document["rows"]
-    first = min((r["begin_ns"] for r in rows if r["begin_ns"] is not None), default=0)
+    first = min((r["begin_ns"] for r in rows if r["timed"]), default=0)
     body = [
         [
             str(r["id"]),
             "-" if r["step"] is None else str(r["step"]),
-            fmt_ns(None if r["begin_ns"] is None else r["begin_ns"] - first),
-            fmt_ns(r["dur_ns"]),
+            fmt_ns(r["begin_ns"] - first if r["timed"] else None),
+            fmt_ns(r["dur_ns"] if r["timed"] else None),
             fmt_ns(r["launch_delay_ns"]),
             "-" if r["stream"] is None else str(r["stream"]),
             fmt_grid(r["grid"]),
@@ -202,12 +206,10 @@ def launches_table(document: dict[str, Any], style: Style, width: int) -> str:
         ]
         for r in rows
     ]
-    columns = [c for c in _LAUNCH_COLUMNS if width >= 100 or c.title not in ("stream", "delay", "block")]
-    kept = [i for i, c in enumerate(_LAUNCH_COLUMNS) if c in columns]
     head = (
         f"{fmt_count(len(rows))} of {fmt_count(document['total'])} launches; start counts from the first\n\n"
     )
-    return head + rendered(style, columns, [[row[i] for i in kept] for row in body], width)
+    return head + rendered(style, _LAUNCH_COLUMNS, body, width)
 
 
 def share_chart(groups: Sequence[dict[str, Any]], width: int, rows: int = 12) -> str:

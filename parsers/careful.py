@@ -5,8 +5,10 @@ on behind the bytes given. Anything else: it is damaged, and is mended up to the
 beginning of an event.
 """
 
+import itertools
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import msgspec
@@ -21,7 +23,11 @@ from traceview.parsers.splitter import elements, places, skip_gap
 
 WINDOW = 1 << 20
 _LOOK = 64 << 10  # most values are far shorter than this
-_BOUNDARY = re.compile(rb'\}(\s*,?\s*)\{\s*"(?:' + b"|".join(k.encode() for k in EVENT_KEYS) + rb')"\s*:')
+_KEY = rb'\{\s*"(?:' + b"|".join(k.encode() for k in EVENT_KEYS) + rb')"\s*:'
+_OBJECT = re.compile(_KEY)
+_BOUNDARY = re.compile(rb"\}(\s*,?\s*)" + _KEY)
+_STRAY = re.compile(rb'["\[]\s*' + _KEY)  # in the place of a comma
+_REOPENED = re.compile(rb'\]\s*(?:"|,?\s*' + _KEY + b")")
 _CLOSING = re.compile(rb'\}(\s*,?\s*\]\s*(?:,\s*"|\}\s*$|$))')
 _BYTE = re.compile(r"\(byte (\d+)\)")
 _value = msgspec.json.Decoder(Raw)
@@ -73,7 +79,7 @@ class Careful:
             here = skip_gap(data, 0)
             if here == len(data) and final:
                 return Outcome(at + here, ended=True)
-            if data[here : here + 1] == b"]":
+            if self._closes(at, data, here):
                 return Outcome(at + here + 1, closed=True)
             used = self._quick(at, data, here) or self._exact(at, data, here)
             if not used:
@@ -123,9 +129,13 @@ class Careful:
             if here >= n:
                 outcome = Outcome(at + n, ended=True) if final else None
                 break
-            if data[here] == 93:  # ]
+            if self._closes(at, data, here):
                 outcome = Outcome(at + here + 1, closed=True)
                 break
+            if _STRAY.match(data, here):
+                batch.repaired.append(at + here)
+                here += 1
+                continue
             end, bad = _value_end(data, view, here, final)
             if end is None and bad is None and not final:
                 break  # goes on behind the window
@@ -145,10 +155,21 @@ class Careful:
                 boundary = (brace, brace) if brace > 0 else (n, n)
             stop, behind = boundary
             damage = here if bad is None else bad
-            self._keep(found, batch, at, here, stop, data[here:stop], damage)
+            intact = here + _intact_tail(data[here:stop])
+            if b'"ph"' in data[here:intact]:
+                self._keep(found, batch, at, here, intact, data[here:intact], damage)
+            elif intact > here:
+                batch.repaired.append(at + damage)
+            self._keep(found, batch, at, intact, stop, data[intact:stop], None if intact > here else damage)
             here = behind
         self._flush(batch, found, at + here)
         return (here if here > begin or outcome else 0), outcome
+
+    def _closes(self, at: int, data: bytes, here: int) -> bool:
+        """Whether the list ends at `here`: a bracket that no event follows."""
+        if data[here : here + 1] != b"]":
+            return False
+        return not _REOPENED.match(self._text.read_at(at + here, 4096))
 
     def _boundary(self, data: bytes, here: int) -> tuple[int, int] | None:
         """Ends of a damaged event that begins at `here`: behind its brace, and the next event's beginning."""
@@ -210,6 +231,7 @@ class Careful:
                     self._sink(single, one.end)
         else:
             done.set_aside = sorted(done.set_aside + batch.set_aside)
+            done.repaired = sorted(done.repaired + batch.repaired)
             batch = done
         self._sink(batch, end)
 
@@ -241,6 +263,15 @@ def _build_found(found: list[_Found]) -> Batch | None:
     mended = {f.begin: f.damaged_at for f in found if f.damaged_at is not None}
     batch.repaired = sorted([*mended.values(), *(o for o in batch.repaired if o not in mended)])
     return batch
+
+
+def _intact_tail(piece: bytes) -> int:
+    """Where in a damaged piece a whole event begins that reaches to its end; 0 if there is none."""
+    for match in itertools.islice(_OBJECT.finditer(piece, 1), 64):
+        with suppress(msgspec.MsgspecError, RecursionError):
+            if _event.decode(memoryview(piece)[match.start() :]).ph:
+                return match.start()
+    return 0
 
 
 def _value_end(data: bytes, view: memoryview, here: int, final: bool) -> tuple[int | None, int | None]:

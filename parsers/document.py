@@ -1,13 +1,16 @@
 """What stands around the events: the document's form, its other top-level keys, and what follows its end."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
 from traceview.errors import TraceError
+from traceview.parsers.events import Event
 from traceview.parsers.repair import mend_object
 from traceview.parsers.source import Text, pieces
 from traceview.parsers.splitter import structure
@@ -17,7 +20,8 @@ _LIMIT = 256 << 20  # header and tail larger than this are not kept
 _UTF8_MARK = b"\xef\xbb\xbf"
 _EVENTS = re.compile(rb'"traceEvents"\s*:\s*')
 _EVENT = re.compile(rb'\{\s*"(?:ph|cat|name|pid|tid|ts|dur|args|id|bp|s)"\s*:')
-_PHASE = re.compile(rb'"ph"\s*:\s*"')
+_LIST = re.compile(rb'"traceEvents"\s*:\s*\[')
+_LAST_KEY = re.compile(rb',?\s*"?[^"]*"?\s*:?\s*\[?\s*$')
 _TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
 _AT_BYTE = re.compile(r"\(byte (\d+)\)")
 
@@ -50,30 +54,16 @@ def find_events(text: Text) -> Start:
         what = "is empty" if not head else "holds only blanks"
         raise TraceError(f"{text.path}: {what} after decompression; record or copy the trace again"
                          if text.compression else f"{text.path}: {what}; record or copy the trace again")  # fmt: skip
-    _refuse_other_formats(text.path, head)
     begin = len(_UTF8_MARK) if head.startswith(_UTF8_MARK) else 0
     begin += len(head[begin:]) - len(head[begin:].lstrip())
     first = head[begin : begin + 1]
-    if first == b"[":
+    if first == b"[" and head[begin + 1 :].lstrip()[:1] in (b"{", b"]", b"") and not _LIST.search(head):
         return Start("array", begin + 1)
     if first == b"{":
         found = _listed(text, begin)
         if found is not None:
             return found
     return _salvaged(text, head, begin)
-
-
-def _refuse_other_formats(path: str, head: bytes) -> None:
-    if (
-        head[:2] in (b"\xff\xfe", b"\xfe\xff")
-        or head[:64].count(0) * 3 >= len(head[:64]) > 3
-        and b"{" in head[:64]
-    ):
-        raise TraceError(f"{path}: is UTF-16 text; convert it with: iconv -f UTF-16 -t UTF-8")
-    if path.endswith((".pftrace", ".perfetto-trace")) or head[:1] == b"\n" and 0 in head[:256]:
-        raise TraceError(f"{path}: is a Perfetto protobuf trace, not JSON; export the profile as .json")
-    if 0 in head[:256] and not head.lstrip().startswith((b"{", b"[")):
-        raise TraceError(f"{path}: is a binary file, not a JSON trace; check which file this is")
 
 
 def _listed(text: Text, begin: int) -> Start | None:
@@ -104,29 +94,50 @@ def _listed(text: Text, begin: int) -> Start | None:
 
 
 def _salvaged(text: Text, head: bytes, begin: int) -> Start:
-    """A trace whose beginning is damaged, known by its events; anything else is refused."""
-    key = re.search(rb'"traceEvents"\s*:\s*\[', head)
-    if key:
-        header, _ = _header(b"{" + head[begin : key.start()].lstrip(b"{"))
-        return Start("object", key.end(), header, begin)
-    event = _EVENT.search(head)
-    nodes = b'"nodes"' in head[:_WINDOW] and b'"schema"' in head[:4096]
-    if nodes and not (event and _PHASE.search(head)):
-        raise TraceError(
-            f"{text.path}: is a PyTorch execution trace, not a profiler trace; open the file of export_chrome_trace"
-        )
-    if (
-        event
-        and _PHASE.search(head, event.start())
-        and (b"," in head[: event.start()] or event.start() - begin < 4096)
-    ):
-        header, _ = _header(b"{" + head[begin : event.start()].lstrip(b"{"))
-        return Start("object", event.start(), header, begin)
-    if head[begin : begin + 1] != b"{":
-        raise TraceError(f"{text.path}: is not JSON; a profiler trace begins with {{ or [")
-    raise TraceError(
-        f"{text.path}: has no traceEvents: not a profiler trace, or cut off before its first event"
-    )
+    """A trace whose beginning is damaged, known by its key or its events; anything else is refused."""
+    key = _LIST.search(head)
+    first = key.end() if key else _first_event(head)
+    if first is not None:
+        before = _LAST_KEY.sub(b"", head[begin : key.start() if key else first])
+        if b'"' not in before and not key:
+            return Start("array", first, {}, begin)
+        return Start("object", first, mend_object(b"{" + before.lstrip(b"{ ")), begin)
+    raise TraceError(f"{text.path}: {_instead(text.path, head, head[begin : begin + 1])}")
+
+
+def _instead(path: str, head: bytes, first: bytes) -> str:
+    """What a file is that is no trace, and what to do."""
+    wide = len(head) > 3 and (not head[1:64:2].strip(b"\0") or not head[0:64:2].strip(b"\0"))
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or wide:
+        return "is UTF-16 text; convert it with: iconv -f UTF-16 -t UTF-8"
+    if path.endswith((".pftrace", ".perfetto-trace")) or (head[:1] == b"\n" and 0 in head[:256]):
+        return "is a Perfetto protobuf trace, not JSON; export the profile as .json"
+    if 0 in head[:256]:
+        return "is a binary file, not a JSON trace; check which file this is"
+    if b'"nodes"' in head and b'"schema"' in head[:4096]:
+        return "is a PyTorch execution trace, not a profiler trace; open what export_chrome_trace wrote"
+    if first not in (b"{", b"["):
+        return "is not JSON; a profiler trace begins with { or ["
+    return "has no traceEvents: not a profiler trace, or cut off before its first event"
+
+
+def _first_event(head: bytes) -> int | None:
+    """Where the first object stands that has a phase."""
+    for match in islice(_EVENT.finditer(head), 10_000):
+        piece = memoryview(head)[match.start() : match.start() + _WINDOW]
+        try:
+            length = len(bytes(msgspec.json.decode(piece, type=Raw)))
+        except RecursionError:
+            continue
+        except msgspec.DecodeError as error:
+            trailing = _TRAILING.search(str(error))
+            if not trailing:
+                continue
+            length = int(trailing[1]) - 1
+        with suppress(msgspec.MsgspecError, RecursionError):
+            if msgspec.json.decode(piece[:length], type=Event).ph:
+                return match.start()
+    return None
 
 
 def _header(data: bytes) -> tuple[dict[str, Any], int | None]:

@@ -4,8 +4,9 @@ import gc
 import os
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, TimeoutError
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ def load(
             return trace
     text = open_text(path)
     try:
-        with _PausedCollector():
+        with _paused_collector():
             trace = _Reading(text, progress, cancelled).run()
     finally:
         text.close()
@@ -86,21 +87,18 @@ def _progress(trace: Trace) -> Progress:
     return Progress(trace.bytes, trace.bytes, trace.events.loaded, kinds, lambda: trace)
 
 
-class _PausedCollector:
-    """The cyclic collector, off while millions of objects are made, and what is left frozen afterwards.
+@contextmanager
+def _paused_collector() -> Iterator[None]:
+    """Without the cyclic collector, which would walk millions of short-lived objects again and again.
 
-    Left on, it would walk all objects again and again: four times the time.
+    Four times as fast. Nothing is left to collect: decoded events are in no cycles, and frames are no Python objects.
     """
-
-    def __enter__(self) -> None:
-        self._was_on = gc.isenabled()
-        gc.unfreeze()
-        gc.disable()
-
-    def __exit__(self, *_: object) -> None:
-        if self._was_on:
-            gc.collect()
-            gc.freeze()
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
             gc.enable()
 
 

@@ -82,21 +82,19 @@ class Session:
 
     @cached_property
     def work(self) -> pl.DataFrame:
-        """All GPU work with everything known of it: the columns of analysis.work.gpu_work."""
+        """All GPU work with everything known of it: the columns of work.gpu_work, suspect_duration, and those
+        of performance.PERFORMANCE.
+        """
         work = gpu_work(self._stepped[1])
-        return work.with_columns(health.suspects(work))
+        work = work.with_columns(health.suspects(work))
+        names = self.found_steps.windows.select("index", "name").iter_rows()
+        sums = {i: found for i, name in names if (found := marker_facts(name).sums) is not None}
+        return pl.concat([work, performance(self.trace, work, self.gpus, sums)], how="horizontal")
 
     @cached_property
     def gpus(self) -> dict[int | None, Gpu | None]:
         """The GPU and its peaks for each device of the GPU work; None where it is unknown."""
         return gpus_of(self.trace, self.overrides)
-
-    @cached_property
-    def performance(self) -> pl.DataFrame:
-        """Sizes, rates and floors of each row of `work`: the columns of performance.PERFORMANCE."""
-        names = self.found_steps.windows.select("index", "name").iter_rows()
-        sums = {i: found for i, name in names if (found := marker_facts(name).sums) is not None}
-        return performance(self.trace, self.work, self.gpus, sums)
 
     @cached_property
     def calls(self) -> pl.DataFrame:
@@ -212,8 +210,6 @@ class Session:
 
     def launch_documents(self, rows: pl.DataFrame) -> list[dict[str, Any]]:
         """Rows of `work` as the contract's launch rows, with short_name and stacks."""
-        sizes = self.performance.with_columns(self.work["id"]).drop("suspect_duration", strict=False)
-        rows = rows.drop("bytes").join(sizes, on="id", how="left", maintain_order="left")
         short = self.names.select("group", "short_name")
         return documents(self.links, rows.join(short, on="group", how="left", maintain_order="left"))
 

@@ -41,6 +41,12 @@ def whole_ns(expression: pl.Expr) -> pl.Expr:
     return expression.round(0, mode="half_to_even").cast(pl.Int64)
 
 
+# A launch that its start and its drain bound has a floor that no kernel reaches: it takes no part.
+_RATED = pl.col("timed") & pl.col("floor_ns").is_not_null() & (pl.col("bound") != "latency")
+# A group has a ratio to its floor where at least this share of its time has one.
+_MOSTLY = 0.9
+
+
 def statistics() -> list[pl.Expr]:
     """The aggregates of a group: calls, sum_ns, mean_ns, p50_ns, p95_ns, min_ns, max_ns, variants.
 
@@ -65,7 +71,8 @@ def grouped(work: pl.DataFrame, keys: list[str], steps: int, total_ns: int) -> p
     steps is the number of selected steps, total_ns the sum of all selected GPU work. Columns: keys, the
     statistics, calls_in_steps, calls_per_step (over the selected steps, without work outside of them),
     share (null where nothing is timed), the numbers of distinct grids, blocks and ops, and of the longest
-    launch: grid, block, op, input_dims, input_types, launch_link, largest_id.
+    launch: grid, block, op, input_dims, input_types, launch_link, largest_id; and over_floor: time over
+    floor of the launches that have one (null where these are not nearly all), suspect: any launch is.
     """
     in_steps = pl.col("step").is_not_null().sum().cast(pl.Int64)
     largest = pl.col("dur_ns").fill_null(-1).arg_max()
@@ -83,11 +90,19 @@ def grouped(work: pl.DataFrame, keys: list[str], steps: int, total_ns: int) -> p
             input_dims=pl.col("input_dims").get(largest),
             input_types=pl.col("input_types").get(largest),
             launch_link=pl.col("launch_link").get(largest),
+            floor_ns=pl.col("floor_ns").filter(_RATED).sum(),
+            rated_ns=pl.col("dur_ns").filter(_RATED).sum(),
+            suspect=pl.col("suspect").any(),
             largest_id=pl.col("id").get(largest),
         )
         .with_columns(
             calls_per_step=pl.col("calls_in_steps") / max(steps, 1),
             share=pl.col("sum_ns") / total_ns if total_ns else pl.lit(None, dtype=pl.Float64),
+        )
+        .with_columns(
+            over_floor=pl.when(pl.col("rated_ns") >= _MOSTLY * pl.col("sum_ns"), pl.col("floor_ns") > 0).then(
+                pl.col("rated_ns") / pl.col("floor_ns")
+            )
         )
         .sort("sum_ns", descending=True, maintain_order=True)
     )

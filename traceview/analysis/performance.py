@@ -67,7 +67,6 @@ def performance(
     """
     calls = work.with_columns(
         kernels_of_op(work.select("name", op_id="op")),
-        recorded_bytes=pl.col("bytes"),
         collective_of=pl.col("collective").str.replace_all(_SEQUENCE, ""),
         sums_of=pl.when(pl.col("step").is_in(list(sums))).then("step"),
     )

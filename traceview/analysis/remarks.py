@@ -73,6 +73,8 @@ def remark(
         for n in row["grid"]:
             blocks *= n
         words.append(f"grid {fmt_count(blocks)}")
+    if row["over_floor"] is not None:
+        words.append(f"{row['over_floor']:.1f}x floor" + (" ?" if row["suspect"] else ""))
     if facts is not None and row["p50_ns"] and row["p95_ns"] >= _SPREAD * row["p50_ns"]:
         words.append(f"p95 {row['p95_ns'] / row['p50_ns']:.0f}x p50")
     return " · ".join(words)

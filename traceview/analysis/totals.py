@@ -89,7 +89,7 @@ def host_totals(work: pl.DataFrame, calls: pl.DataFrame, cpu_ops: int) -> dict[s
         .with_columns(way=pl.col("name").cast(pl.String).str.extract(_DIRECTION).fill_null("other"))
         .group_by("way")
         .agg(
-            bytes=pl.when(pl.col("bytes").count() > 0).then(pl.col("bytes").sum()),
+            bytes=pl.when(pl.col("recorded_bytes").count() > 0).then(pl.col("recorded_bytes").sum()),
             ns=pl.col("dur_ns").filter("timed").sum(),
         )
         .sort("way")

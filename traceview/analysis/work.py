@@ -11,14 +11,16 @@ VARIANT_OF = ["group", "grid", "block", "input_dims", "input_types"]
 
 
 def linked_work(trace: Trace, links: Links) -> pl.DataFrame:
-    """Trace.gpu, row for row, with what its links say.
+    """Trace.gpu, row for row, its bytes as recorded_bytes, with what its links say.
 
     launch, launch_link, op, op_link (attribution.Links.frame); launched_by, launch_begin_ns, launch_dur_ns,
     launch_delay_ns (GPU start minus launch start, negative where the clocks disagree); op_name, input_dims,
     input_types, input_strides, concrete_inputs of the op. Grid and block are the launch call's where only
     that has them.
     """
-    frame = trace.gpu.with_columns(links.frame.select("launch", "launch_link", "op", "op_link"))
+    frame = trace.gpu.rename({"bytes": "recorded_bytes"}).with_columns(
+        links.frame.select("launch", "launch_link", "op", "op_link")
+    )
     call = _rows(trace.runtime, frame["launch"])
     op = _rows(trace.ops, frame["op"])
     return frame.with_columns(

@@ -90,6 +90,8 @@ def test_facts_of_other_templates() -> None:
     assert (mul.inputs, mul.in_dtype, mul.out_dtype, mul.compute_dtype) == (2, "bf16", "bf16", "float")
     compare = "void at::native::vectorized_elementwise_kernel<4, at::native::AUnaryFunctor<long, long, bool, at::native::CompareEqFunctor<long> >, A>(int)"
     assert (name_facts(compare).in_dtype, name_facts(compare).out_dtype) == ("int64", "bool")
+    scalar = "void at::native::vectorized_elementwise_kernel<4, at::native::compare_scalar_kernel<float>(X, Y)::{lambda(float)#1}, A>(int)"
+    assert (name_facts(scalar).in_dtype, name_facts(scalar).out_dtype) == ("float", "bool")
     newest = name_facts(
         "void at::native::vectorized_elementwise_kernel<128, 16, 4, 1, 2, 8, true, true, at::native::FillFunctor<float>, A>(int)"
     )
@@ -101,6 +103,8 @@ def test_parts_of_a_name() -> None:
     assert (parts.template, parts.returns) == ("ns::f", "void")
     assert parts.arguments == ("8u", "std::array<char*, 2ul>")
     assert parts.parameters == ("int", "ns::g<a, b>", "float const*")
+    compared = parse_parts("void f<(a < b), 3>(int)")
+    assert (compared.template, compared.arguments, compared.parameters) == ("f", ("(a < b)", "3"), ("int",))
     cut = parse_parts("void ns::f<8u, std::array<char*, 2u")
     assert (cut.template, cut.arguments) == ("ns::f", ("8u", "std::array<char*, 2u"))
 

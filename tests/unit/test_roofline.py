@@ -161,6 +161,8 @@ def resident(
         ([384, 1, 1], 168, 231424, SM90, (1, 12 / 64, "registers")),
         # 80 x 32 = 2560: 25 warps, 24 in fours: 6 blocks of 4
         ([128, 1, 1], 80, 25600, SM90, (6, 24 / 64, "registers")),
+        # 24 warps again: 4 blocks of 5, where 25 would hold 5
+        ([160, 1, 1], 80, 0, SM90, (4, 20 / 64, "registers")),
         # 49152 + 1024 B: 4 blocks of 8 warps
         ([256, 1, 1], 32, 49152, SM90, (4, 32 / 64, "shared memory")),
         ([32, 1, 1], 16, 0, SM90, (32, 32 / 64, "blocks")),

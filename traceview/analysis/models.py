@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 import polars as pl
 
@@ -99,6 +99,13 @@ _NOT_PRODUCTS = frozenset(
 _PRODUCTS = frozenset({"gemm", "convolution", "attention", "communication"})
 
 
+@lru_cache(maxsize=2048)
+def _family(kernel: str) -> str:
+    """The family by the built-in rules; one's own rules group kernels and do not change what they compute."""
+    return family_of_name(kernel) if kernel else "other"
+
+
+@lru_cache(maxsize=2048)
 def is_helper(kernel: str) -> bool:
     """True for kernels that only serve another kernel of the same operator: split-K sums, layout changes.
 
@@ -149,7 +156,7 @@ def model(call: Call, sums: PagedSums | None = None) -> Work | None:
     `sums` are those of the call's step, for attention over a paged cache. Bytes are the least that must be
     moved: each tensor once, broadcast dimensions once, nothing twice.
     """
-    family = family_of_name(call.kernel) if call.kernel else "other"
+    family = _family(call.kernel)
     if family == "communication" or call.collective:
         return collective(call)
     if not call.op or is_helper(call.kernel):

@@ -13,6 +13,7 @@ from traceview.analysis import header, health, remarks, tree
 from traceview.analysis.attribution import Links, launch_calls
 from traceview.analysis.callsites import call_sites
 from traceview.analysis.card import neighbours, product
+from traceview.analysis.compare import Side, compare
 from traceview.analysis.cxx import parse_parts
 from traceview.analysis.gpus import NO_OVERRIDES, Gpu, Overrides
 from traceview.analysis.groups import GROUP_KEYS, GROUPINGS, along, grouped
@@ -305,6 +306,22 @@ class Session:
     def trace_facts(self) -> dict[str, Any]:
         """The contract's `trace` object."""
         return header.facts(self.trace, self.notices, self.gpus)
+
+    def side(self, selection: Selection = EVERYTHING) -> Side:
+        """What a comparison needs of one trace."""
+        facts, steps, work = self.trace_facts(), self.steps(selection), _on_device(self.work, selection)
+        return Side(facts, selection.as_dict(), self.found_steps.source, steps, work, self.names)
+
+    def compare(
+        self,
+        after: "Session",
+        selection: Selection = EVERYTHING,
+        after_selection: Selection | None = None,
+        variants: bool = False,
+    ) -> dict[str, Any]:
+        """The document of `compare --format json`: this trace is before; see analysis.compare."""
+        others = selection if after_selection is None else after_selection
+        return compare(self.side(selection), after.side(others), variants)
 
     def check(self) -> dict[str, Any]:
         """The document of `check --format json`: how far the trace can be trusted, and what it lacks.

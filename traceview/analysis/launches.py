@@ -144,16 +144,16 @@ def _document(row: dict[str, Any]) -> dict[str, Any]:
         "op_stack": row["op_stack"],
         "modules": row["modules"],
         "python_stack": row["python_stack"],
-        "input_dims": _decoded(row["input_dims"]),
-        "input_types": _decoded(row["input_types"]),
-        "input_strides": _decoded(row["input_strides"]),
-        "concrete_inputs": _decoded(row["concrete_inputs"]),
+        "input_dims": decoded(row["input_dims"]),
+        "input_types": decoded(row["input_types"]),
+        "input_strides": decoded(row["input_strides"]),
+        "concrete_inputs": decoded(row["concrete_inputs"]),
         **{key: row[key] for key in _PERFORMANCE},
-        "collective": _decoded(row["collective"]),
+        "collective": decoded(row["collective"]),
     }
 
 
-def _decoded(text: str | None) -> Any:
+def decoded(text: str | None) -> Any:
     """A shape or type list as it was in the file; text that is not JSON stays text."""
     if text is None:
         return None

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from traceview.analysis.gpus import Gpu, Overrides, find_gpu
-from traceview.analysis.roofline import occupancy, roofline
+from traceview.analysis.roofline import explain, occupancy, roofline
 from traceview.analysis.sizes import SIZES
 
 H100 = {"name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85029158912, "numSms": 132}
@@ -72,6 +72,32 @@ def test_the_cast_of_the_kv_cache(peak: float | None, floor: int) -> None:
     assert row["bound"] == "memory"
     assert row["waves"] == pytest.approx(557_496 / 188)
     assert row["tail"] == pytest.approx(1 - (557_496 / 188) % 1)
+
+
+def worked(
+    properties: dict[str, Any], dur_ns: int | None, moved: int | None, flops: int | None, **more: Any
+) -> list[str]:
+    gpu = find_gpu(properties)
+    sizes = {**dict.fromkeys(SIZES), "traffic_bytes": moved, "flops": flops, **more}
+    return explain(sizes, rates(gpu, dur_ns, moved, flops, **more), dur_ns, gpu)
+
+
+def test_the_floor_line_by_line() -> None:
+    assert worked(RTX, 828_205, 856_313_856, 0, blocks=557_496) == [
+        "memory floor = 856,313,856 B / 1,792 GB/s = 477,854 ns",
+        "peak bandwidth 1,792 GB/s: built-in table (aiconfigurator system files), unsure",
+        "achieved 1,033.9 GB/s in 828,205 ns, 57.7% of the peak",
+        "1.73 x the floor of 477,854 ns",
+        "557,496 blocks / 188 multiprocessors = 2,965.4 waves; 40% of the last wave's places are filled",
+    ]
+    product = worked(H100, 200_000, 100_663_296, 2 * 4096**3, compute_dtype="bf16")
+    assert product[2] == "compute floor = 137,438,953,472 FLOP / 989 TFLOP/s = 138,968 ns"
+    assert product[5] == "achieved 687.2 TFLOP/s in 200,000 ns, 69.5% of the peak"
+    assert worked(H100, 100_000, 402_653_184, 0)[-1] == "above the peak: the model or the peak is wrong"
+    assert worked(H100, 1_000, 33_500_000, 0)[-1] == "above the peak: the data fits the second-level cache"
+    unknown = worked({"name": "ACME X9", "numSms": 40}, 10_000, 12_582_912, 1_048_576)
+    assert unknown == ["achieved 1,258.3 GB/s in 10,000 ns, peak unknown"]
+    assert worked(H100, None, None, None) == []
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,50 @@ def roofline(sizes: pl.DataFrame, dur_ns: pl.Series, gpu: Gpu | None) -> pl.Data
     )
 
 
+def explain(
+    sizes: Mapping[str, Any], rates: Mapping[str, Any], dur_ns: int | None, gpu: Gpu | None
+) -> list[str]:
+    """The floor of one launch worked out in lines, as on paper, with the peaks' sources.
+
+    `sizes` is a row of `sizes.SIZES` (with blocks, where known), `rates` its row of `roofline`.
+    """
+    lines = []
+    moved, flops, blocks = sizes["traffic_bytes"], sizes["flops"], sizes.get("blocks")
+    peak = gpu.bandwidth_gbs if gpu else None
+    if peak and moved is not None:
+        lines.append(f"memory floor = {moved:,} B / {peak.value:,g} GB/s = {rates['memory_floor_ns']:,} ns")
+        lines.append(f"peak bandwidth {peak.value:,g} GB/s: {peak.source}, {peak.confidence}")
+    rate = gpu.peak_tflops(sizes["compute_dtype"]) if gpu else None
+    if rate and flops:
+        kind = sizes["compute_dtype"] or "given"
+        lines.append(
+            f"compute floor = {flops:,} FLOP / {rate.value:,g} TFLOP/s = {rates['compute_floor_ns']:,} ns"
+        )
+        lines.append(f"peak rate {rate.value:,g} TFLOP/s ({kind}): {rate.source}, {rate.confidence}")
+    if dur_ns and rates["bandwidth_gbs"] is not None:
+        share = rates["peak_bandwidth_fraction"]
+        said = f", {share:.1%} of the peak" if share is not None else ", peak unknown"
+        lines.append(f"achieved {rates['bandwidth_gbs']:,.1f} GB/s in {dur_ns:,} ns{said}")
+    if dur_ns and rates["tflops"] and sizes["compute_dtype"]:
+        share = rates["peak_tflops_fraction"]
+        said = f", {share:.1%} of the peak" if share is not None else ", peak unknown"
+        lines.append(f"achieved {rates['tflops']:,.1f} TFLOP/s in {dur_ns:,} ns{said}")
+    if dur_ns and rates["floor_ns"]:
+        lines.append(f"{dur_ns / rates['floor_ns']:.2f} x the floor of {rates['floor_ns']:,} ns")
+    if rates["suspect"]:
+        cached = (
+            "the data fits the second-level cache"
+            if rates["fits_cache"]
+            else "the model or the peak is wrong"
+        )
+        lines.append(f"above the peak: {cached}")
+    if blocks is not None and gpu and gpu.multiprocessors:
+        filled = f"{1 - rates['tail']:.0%} of the last wave's places are filled"
+        over = f"{blocks:,} blocks / {gpu.multiprocessors} multiprocessors"
+        lines.append(f"{over} = {rates['waves']:,.1f} waves; {filled}")
+    return lines
+
+
 def _whole(ns: pl.Expr) -> pl.Expr:
     return ns.round(mode="half_to_even").cast(pl.Int64, strict=False)
 

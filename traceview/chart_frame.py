@@ -9,30 +9,32 @@ import numpy.typing as npt
 from traceview.palette import THEMES, family_mark, sgr
 from traceview.units import cell_width, fmt_ns, shorten
 
+LARGEST = 1e18  # thirty years of nanoseconds: beyond that, sums and 32-bit positions would overflow
 MAX_BANDS = 8  # families a stack shows one by one; the smaller rest is one band
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 Numbers = Iterable[float | None]
 
 
 def known_or_zero(values: Numbers) -> Floats:
     """Values as an array; None, NaN and infinities are 0."""
     found = np.array([*values], dtype=np.float64)
-    return np.where(np.isfinite(found), found, 0.0)
+    return np.where(np.isfinite(found), found, 0.0).clip(max=LARGEST)
 
 
 def durations(values: Numbers) -> Floats:
     """The known values that are not negative, in their order."""
     # An array or a series of a million values goes over whole; only a plain iterable is walked.
     found = np.asarray(values if hasattr(values, "__array__") else [*values], dtype=np.float64)
-    return found[np.isfinite(found) & (found >= 0)]
+    return found[np.isfinite(found) & (found >= 0)].clip(max=LARGEST)
 
 
 def matrix_of(rows: Iterable[Iterable[float | None]], steps: int, families: int) -> Floats:
     """Rows of `families` values, at most `steps` of them; unknown values are 0."""
     found = np.array([[*row] for row in rows], dtype=np.float64)
     found = found.reshape(-1, families) if families else np.empty((0, 0))
-    return np.where(np.isfinite(found), found, 0.0)[:steps]
+    return np.where(np.isfinite(found), found, 0.0)[:steps].clip(max=LARGEST / 1e6)
 
 
 def largest_bands(families: Sequence[str], matrix: Floats) -> tuple[list[str], Floats]:
@@ -89,7 +91,7 @@ def right(text: str, width: int) -> str:
     return " " * (width - cell_width(text)) + text
 
 
-def with_gutter(canvas: list[str], ticks: Mapping[int, str], gutter: int, pen: Pen) -> list[str]:
+def with_gutter(canvas: Sequence[str], ticks: Mapping[int, str], gutter: int, pen: Pen) -> list[str]:
     """The canvas behind a vertical axis with labels (row from the top -> text), `gutter` + 1 columns wide."""
     axis = sgr(THEMES[pen.theme].axis)
     return [
@@ -138,16 +140,17 @@ def x_axis(
 def legend(families: Sequence[str], width: int, pen: Pen) -> str:
     """The families in the order of the stack, as many as find room, each with its letter."""
     parts: list[str] = []
-    used = 0
+    left_over = width
     for family in families:
         mark = family_mark(family, pen.theme)
         name = shorten(family, 24)
-        if used + 5 + cell_width(name) > width:
-            break
         chip = f" {mark.letter} " if pen.color else mark.letter
-        parts.append(pen.painted(chip, sgr(THEMES[pen.theme].on_family, mark.colour)) + f" {name}  ")
-        used += len(chip) + 3 + cell_width(name)
-    return "".join(parts)
+        left_over -= len(chip) + 1 + cell_width(name)
+        if left_over < 0:
+            break
+        parts.append(pen.painted(chip, sgr(THEMES[pen.theme].on_family, mark.colour)) + f" {name}")
+        left_over -= 2
+    return "  ".join(parts)
 
 
 def band_letters(families: Sequence[str], last: Floats, top: float, rows: int, pen: Pen) -> list[str]:
@@ -166,7 +169,7 @@ def y_ticks(top_ns: float, rows: int) -> dict[int, float]:
     """Row from the top -> round value in ns, at most one every third row, 0 at the bottom."""
     wanted = max(1, min(5, rows // 3))
     rough = top_ns / wanted
-    if rough <= 0 or rows < 2:
+    if rough < 1e-3 or rows < 2:
         return {}
     power = 10.0 ** np.floor(np.log10(rough))
     step = next(float(power * m) for m in (1, 2, 2.5, 5, 10) if power * m >= rough * 0.999)

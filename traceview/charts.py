@@ -8,14 +8,15 @@ Times are durations or relative to a start, as plotext keeps positions in 32 bit
 """
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from typing import Any
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from traceview.chart_frame import (
     Floats,
+    Ints,
     Numbers,
     Pen,
     band_letters,
@@ -39,7 +40,25 @@ from traceview.units import cell_width, fmt_count, fmt_ns, fmt_percent, shorten
 
 NO_DATA = "no data"
 MAX_STEPS = 200  # beyond this many, or beyond the columns there are, steps are binned by their mean
-Layer = tuple[list[float], list[float], str, str]  # x, y, plotext's marker code or "letter", family
+
+
+class Layer(NamedTuple):
+    """Points that plotext draws with one symbol in a family's colour, over what was drawn before.
+
+    `symbol` is one character, a code of plotext's, or "letter" for the family's own letter. `fill` draws from
+    each point down to the x axis ("x") or across to the y axis ("y"); without it, codes are joined by lines.
+    """
+
+    xs: tuple[float, ...]
+    ys: tuple[float, ...]
+    symbol: str
+    family: str
+    behind: str | None = None  # the family whose colour shows beside a part of a block
+    fill: str = ""
+
+
+_UP = " ▁▂▃▄▅▆▇"  # eighths of a cell, for bars that grow upwards and to the right
+_RIGHT = " ▏▎▍▌▋▊▉"
 
 _drawing = threading.Lock()  # the figure is one for all, and an export may draw beside the screen
 
@@ -87,17 +106,11 @@ def share_bars(
         return joined(
             [shorten(f"{name} {text}", width) for name, text in zip(names, texts, strict=True)], height, pen
         )
-    shown = np.flatnonzero(sizes).tolist()
-    longest = float(sizes.max()) or 1.0
-    canvas = _canvas(
-        bar_width,
-        count,
-        pen,
-        _edges(0.0, longest, bar_width),
-        _centres(count),
-        [([count - 1 - i], _ends(sizes[[i]], longest / bar_width, "hd"), "hd", kinds[i]) for i in shown],
-        {"orientation": "h", "width": 0.8},
-    )
+    cells = sizes / (float(sizes.max()) or 1.0) * bar_width
+    layers: list[Layer] = []
+    for row, (length, kind) in enumerate(zip(cells, kinds, strict=True)):
+        layers += _bars(np.array([count - 1 - row]), np.array([length]), _RIGHT, kind)
+    canvas = _canvas(bar_width, count, pen, tuple(layers))
     lines = [
         f"{left(name, label_width)} {bar} {right(text, value_width)}"
         for name, bar, text in zip(names, canvas, texts, strict=True)
@@ -143,21 +156,10 @@ def stacked_steps(
     pitch = min(columns // bins, 12)
     bar = max(1, pitch - 1)
     canvas_width = bins * pitch
-    symbol = "hd" if pen.color and theme != "ansi" else "letter"
-    busy = np.flatnonzero(stack.sum(axis=1))
-    # From the whole stack down to the lowest band, each over the one before: edges are rounded once.
-    canvas = _canvas(
-        canvas_width,
-        rows,
-        pen,
-        _centres(canvas_width),
-        _edges(0.0, top_ms, rows),
-        [
-            ([*(busy * pitch + (bar - 1) / 2)], _ends(upto[busy], top_ms / rows, symbol), symbol, name)
-            for name, upto in reversed([*zip(families, np.cumsum(stack, axis=1).T, strict=True)])
-        ],
-        {"width": max(0.6, bar - 0.4) / pitch},
-    )
+    places = (np.arange(bins)[:, None] * pitch + np.arange(bar)).ravel()
+    cells = np.repeat(np.cumsum(stack, axis=1) / top_ms * rows, bar, axis=0)
+    layers = _stack(places, cells, families, letters=not pen.color or theme == "ansi")
+    canvas = _canvas(canvas_width, rows, pen, tuple(layers))
     letters = band_letters(families, stack[-1], top_ms, rows, pen)
     lines = with_gutter(
         [f"{cells} {letter}" for cells, letter in zip(canvas, letters, strict=True)],
@@ -198,7 +200,7 @@ def histogram(
     if not len(values) or width < 1 or height < 1:
         return one_line(NO_DATA, width, height)
     low, high = float(values.min()), float(values.max())
-    if low == high:
+    if high - low <= max(1e-3, high * 1e-9):  # too close for bins
         return one_line(f"all {fmt_count(len(values))} alike: {fmt_ns(low)}", width, height)
     rows = height - 2
     logarithmic = low > 0 and high > 20 * low
@@ -211,23 +213,8 @@ def histogram(
     counts, bounds = np.histogram(scaled, bins=min(columns, max(8, round(len(values) ** 0.5) * 2)))
     pitch = columns // len(counts)
     canvas_width = pitch * len(counts)
-    shown = np.flatnonzero(counts)
-    canvas = _canvas(
-        canvas_width,
-        rows,
-        pen,
-        _centres(canvas_width),
-        _edges(0.0, float(counts.max()), rows),
-        [
-            (
-                [*(shown * pitch + (pitch - 1) / 2)],
-                _ends(counts[shown], counts.max() / rows, "hd"),
-                "hd",
-                "gemm",
-            )
-        ],
-        {"width": max(0.6, pitch - 0.4) / pitch},
-    )
+    heights = np.repeat(counts / counts.max() * rows, pitch)
+    canvas = _canvas(canvas_width, rows, pen, tuple(_bars(np.arange(canvas_width), heights, _UP, "gemm")))
     lines = with_gutter(canvas, {0: fmt_count(int(counts.max())), rows - 1: "0"}, gutter, pen)
 
     def column(value: float) -> int:
@@ -279,9 +266,9 @@ def line(
         columns,
         rows,
         pen,
+        (Layer(tuple(xs), tuple(ys), "braille", "gemm"),),
         _edges(0.0, float(max(1, len(values) - 1)), columns),
         _edges(0.0, top, rows),
-        [(xs, ys, "braille", "gemm")],
     )
     lines = with_gutter(canvas, {row: tick(value) for row, value in ticks.items()}, gutter, pen)
     labels = {0: f"{x_label} 1", columns - 1: fmt_count(len(values))}
@@ -308,18 +295,19 @@ def _plotext() -> tuple[Any, Any]:
     return plotext, terminal._master
 
 
+@lru_cache(maxsize=32)
 def _canvas(
     width: int,
     height: int,
     pen: Pen,
-    x_limits: tuple[float, float],
-    y_limits: tuple[float, float],
-    layers: Sequence[Layer],
-    bars: Mapping[str, Any] | None = None,
-) -> list[str]:
-    """`height` lines of `width` cells: bars with plotext's options `bars`, or else lines.
+    layers: tuple[Layer, ...],
+    x_limits: tuple[float, float] | None = None,
+    y_limits: tuple[float, float] | None = None,
+) -> tuple[str, ...]:
+    """`height` lines of `width` cells. Without limits, points are columns from the left and rows from below.
 
-    Axes and labels are not plotext's: it counts characters where a label needs cells.
+    Axes and labels are not plotext's: it counts characters where a label needs cells. Kept, so that moving
+    the mark under a chart draws nothing anew.
     """
     with _drawing:
         plotext, figure = _plotext()
@@ -328,38 +316,84 @@ def _canvas(
         figure.theme(f"traceview-{pen.theme}")
         figure.canvas("default")
         figure.axes(False)
-        for xs, ys, symbol, family in layers:
-            marker = _marker(plotext, symbol, family, pen)
-            if bars is not None:
-                figure.draw(figure.bar(xs, ys, marker=marker, **bars))
-            else:
-                signal = figure.signal(xs, ys, marker=marker)
-                figure.draw(signal.lines() if len(xs) > 1 else signal)
-        figure.ruler("both", "both").ticks([], [])  # a bar sets its own
-        figure.ruler("x").lim(*x_limits)
-        figure.ruler("y").lim(*y_limits)
+        for layer in layers:
+            signal = figure.signal([*layer.xs], [*layer.ys], marker=_marker(plotext, layer, pen))
+            if layer.fill:
+                signal = signal.fillx() if layer.fill == "x" else signal.filly()
+            elif len(layer.symbol) > 1 and len(layer.xs) > 1:
+                signal = signal.lines()
+            figure.draw(signal)
+        figure.ruler("both", "both").ticks([], [])
+        figure.ruler("x").lim(*(x_limits or _centres(width)))
+        figure.ruler("y").lim(*(y_limits or _centres(height)))
         text: str = figure.build().string(colorless=not pen.color)
     lines = text.split("\n")[:height]
-    return lines + [" " * width] * (height - len(lines))
+    return (*lines, *[" " * width] * (height - len(lines)))
 
 
-def _marker(plotext: Any, symbol: str, family: str, pen: Pen) -> Any:
-    mark = family_mark(family, pen.theme)
-    if symbol == "letter":
+def _marker(plotext: Any, layer: Layer, pen: Pen) -> Any:
+    mark = family_mark(layer.family, pen.theme)
+    if layer.symbol == "letter":
         return plotext.marker(mark.letter, plotext.pixel(THEMES[pen.theme].on_family, mark.colour))
-    return plotext.marker(symbol, plotext.pixel(mark.colour))
+    behind = None if layer.behind is None else family_mark(layer.behind, pen.theme).colour
+    return plotext.marker(layer.symbol, plotext.pixel(mark.colour, behind))
+
+
+def _bars(places: Ints, cells: Floats, eighths: str, family: str, behind: str | None = None) -> list[Layer]:
+    """Bars at these columns (rows, to the right) of these lengths in cells; any length shows an eighth."""
+    lengths = np.where(cells > 0, np.maximum(1, np.rint(cells * 8)), 0).astype(np.int64)
+    whole, part = np.divmod(lengths, 8)
+    layers = [_layer(places[whole > 0], whole[whole > 0] - 1, "█", family, eighths, filled=True)]
+    for eighth in range(1, 8):
+        here = part == eighth
+        layers.append(_layer(places[here], whole[here], eighths[eighth], family, eighths, behind))
+    return [layer for layer in layers if layer.xs]
+
+
+def _stack(places: Ints, upto: Floats, families: Sequence[str], letters: bool) -> list[Layer]:
+    """Bars on bars: `upto` is columns x bands, the upper end of each band in cells.
+
+    Drawn from the whole stack down to the lowest band, each over the one before: edges are rounded once.
+    """
+    if letters:
+        tops = np.rint(upto).astype(np.int64)
+        return [
+            _layer(
+                places[tops[:, i] > 0], tops[tops[:, i] > 0, i] - 1, "letter", families[i], _UP, filled=True
+            )
+            for i in reversed(range(len(families)))
+            if tops[:, i].any()
+        ]
+    layers = []
+    for i in reversed(range(len(families))):
+        above = np.full(len(places), -1)  # the band that shows over this one's upper edge
+        for other in reversed(range(i + 1, len(families))):
+            above[upto[:, other] > upto[:, i]] = other
+        for other in np.unique(above).tolist():
+            here = above == other
+            behind = None if other < 0 else families[other]
+            layers += _bars(places[here], upto[here, i], _UP, families[i], behind)
+    return layers
+
+
+def _layer(
+    places: Ints,
+    ends: Ints,
+    symbol: str,
+    family: str,
+    eighths: str,
+    behind: str | None = None,
+    filled: bool = False,
+) -> Layer:
+    points = tuple(places.astype(float).tolist()), tuple(ends.astype(float).tolist())
+    xs, ys = points if eighths is _UP else points[::-1]
+    return Layer(xs, ys, symbol, family, behind, ("x" if eighths is _UP else "y") if filled else "")
 
 
 def _edges(low: float, high: float, cells: int) -> tuple[float, float]:
     """Limits that put `low` and `high` on the outer edges: plotext puts limits on the cells' middles."""
     half = (high - low) / cells / 2
     return (low + half, high - half) if cells > 1 else (low, high)
-
-
-def _ends(sizes: Floats, per_cell: float, symbol: str) -> list[float]:
-    """Where bars of these sizes end: plotext fills up to and with the (half) cell that holds the end."""
-    half_of_the_last = per_cell * (0.25 if symbol == "hd" else 0.5)
-    return [*np.maximum(sizes - half_of_the_last, per_cell * 1e-3)]
 
 
 def _centres(cells: int) -> tuple[float, float]:

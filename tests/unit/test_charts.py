@@ -27,7 +27,7 @@ def test_share_bars_are_as_long_as_their_shares() -> None:
     assert drawn.split("\n") == [
         "copy-cast ██████████████████████   57 ms",
         "gemm      ███████████            28.5 ms",
-        "rest      ███▌                      9 ms",
+        "rest      ███▋                      9 ms",
     ]
 
 
@@ -53,6 +53,22 @@ def test_a_stack_has_its_largest_family_at_the_bottom() -> None:
     assert rows[0] == "A attention  G gemm"
     assert [row.split("│")[-1].split("┤")[-1].strip()[:1] for row in rows[1:10]] == [*"GGAAAAAAA"]
     assert rows[10].lstrip().startswith("└")
+
+
+def test_an_edge_inside_a_cell_has_the_colours_of_both_bands() -> None:
+    # 12 of 20 ms in four rows end at 2.4: the third row is three eighths gemm, the rest of it moe.
+    drawn = charts.stacked_steps(["0"], ["gemm", "moe"], [[12, 6]], 12, 6)
+    gemm, moe = ";".join(map(str, family_mark("gemm").colour)), ";".join(map(str, family_mark("moe").colour))
+    assert f"\x1b[38;2;{gemm}m\x1b[48;2;{moe}m▃" in drawn.split("\n")[1]
+
+
+def test_moving_the_mark_draws_the_picture_only_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stack(mark: int) -> str:
+        return charts.stacked_steps(["a", "b"], ["gemm"], [[1.25], [2.5]], 41, 9, mark=mark)
+
+    first = stack(0)
+    monkeypatch.setattr(charts, "_plotext", None)
+    assert stack(1) != first
 
 
 def test_the_letters_beside_a_stack_name_its_bands() -> None:

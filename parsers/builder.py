@@ -14,6 +14,7 @@ import polars as pl
 from traceview import schema
 from traceview.parsers import columns, events
 from traceview.parsers.pairs import PAIRS, paired
+from traceview.parsers.repair import mend_members
 
 IntArray = npt.NDArray[np.int64]
 Frames = dict[str, pl.DataFrame]
@@ -175,7 +176,7 @@ def _arguments(
 ) -> dict[str, pl.Series]:
     """The columns that come from the arguments."""
     struct, wanted = events.ARGS[kind], _SCHEMAS[kind]
-    decoded = events.decode_args(kind, raws, lost)
+    decoded = events.decode_args(kind, raws, mend_members, lost)
     fields = struct.__struct_fields__
     values = dict(zip(fields, zip(*map(attrgetter(*fields), decoded), strict=True), strict=True))
     if kind == "tracks":

@@ -5,6 +5,7 @@ Values inside `args` are decoded as whatever they are, so one odd value never co
 skipped; `raw_event` shows them on demand.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -181,8 +182,12 @@ def decode_times(block: bytes) -> list[Times]:
     return _times.decode(b"[" + block + b"]")
 
 
-def decode_args(kind: str, raws: list[Raw] | tuple[Raw, ...], lost: set[int]) -> list[Any]:
-    """Arguments of the frame `kind`. Rows whose arguments cannot be read get none, and are added to `lost`."""
+def decode_args(
+    kind: str, raws: list[Raw], mended: Callable[[bytes], bytes], lost: set[int]
+) -> list[Any]:
+    """Arguments of the frame `kind`. Rows whose arguments cannot be read as they are get what `mended` makes of them,
+    and are added to `lost`.
+    """
     try:
         return _args[kind].decode(b"[" + b",".join(raws) + b"]")
     except (msgspec.MsgspecError, RecursionError):
@@ -192,7 +197,8 @@ def decode_args(kind: str, raws: list[Raw] | tuple[Raw, ...], lost: set[int]) ->
         try:
             rows.append(_one_args[kind].decode(raw))
         except (msgspec.MsgspecError, RecursionError):
-            rows.append(ARGS[kind]())
-            if bytes(raw) != b"null":
+            text = bytes(raw)
+            rows.append(_one_args[kind].decode(mended(text)))
+            if text != b"null":
                 lost.add(i)
     return rows

@@ -27,4 +27,4 @@ def traces_in(folder: Path) -> list[Path]:
     """The files of a folder that look like traces by name, ranks in the order of their numbers."""
     kinds = (".json", ".json.gz")
     found = [p for p in folder.iterdir() if p.name.endswith(kinds) and p.is_file()]
-    return sorted(found, key=lambda p: [int(t) if t.isdigit() else t for t in re.split(r"(\d+)", p.name)])
+    return sorted(found, key=lambda p: [int(t) if t.isdecimal() else t for t in re.split(r"(\d+)", p.name)])

@@ -69,10 +69,14 @@ def mend(data: bytes) -> bytes | None:
     return _encode(found)
 
 
+def mend_members(data: bytes) -> bytes:
+    """What can be understood of an object's members, e.g. of arguments, as proper JSON."""
+    return _encode(_Lenient(data).members(_first_key(data), 1)[0])
+
+
 def mend_object(data: bytes) -> dict[str, Any]:
-    """What can be understood of the members of an object, e.g. of a damaged header."""
-    found, _ = _Lenient(data).members(_first_key(data), 0)
-    decoded: dict[str, Any] = msgspec.json.decode(_encode(found))
+    """What can be understood of an object's members, e.g. of a damaged header, decoded."""
+    decoded: dict[str, Any] = msgspec.json.decode(mend_members(data))
     return decoded
 
 

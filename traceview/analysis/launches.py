@@ -7,7 +7,9 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from traceview.analysis import patterns
 from traceview.analysis.attribution import Links
+from traceview.analysis.families import FAMILIES
 from traceview.analysis.nesting import NONE, Ints, chains
 from traceview.errors import TraceError
 
@@ -56,18 +58,15 @@ class Query:
 def matching(work: pl.DataFrame, query: Query) -> pl.DataFrame:
     """The rows of gpu_work that match, sorted, before the limit.
 
-    Raises TraceError (wrong usage) for a pattern that is not a regular expression.
+    Raises TraceError (wrong usage) for a pattern that is not a regular expression, or an unknown family.
     """
     for pattern, column, option in ((query.kernel, "name", "--kernel"), (query.op, "op_name", "--op")):
         if pattern is not None:
-            # Matched against the distinct names: a name may be 10 KB long and occur a million times.
-            names = work[column].unique().cast(pl.String).drop_nulls()
-            try:
-                wanted = names.filter(names.str.contains(pattern))
-            except pl.exceptions.ComputeError as error:
-                raise TraceError(f"{option} {pattern}: not a regular expression: {error}", 2) from None
+            wanted = patterns.matching(work[column], pattern, option)
             work = work.filter(pl.col(column).cast(pl.String).is_in(wanted.implode()))
     if query.family is not None:
+        if query.family not in FAMILIES:
+            raise TraceError(f"--family {query.family}: none of {', '.join(FAMILIES)}", exit_code=2)
         work = work.filter(pl.col("family").cast(pl.String) == query.family)
     if query.id is not None:
         work = work.filter(pl.col("id") == query.id)

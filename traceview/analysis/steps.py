@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 from polars.datatypes import DataType, DataTypeClass
 
-from traceview.analysis import intervals
+from traceview.analysis import intervals, patterns
 from traceview.analysis.markers import GRAMMARS, NEVER_STEPS, PHASE, marker_facts
 from traceview.analysis.period import FEWEST_STEPS, find_period, sequence
 from traceview.errors import TraceError
@@ -85,11 +85,7 @@ def find_steps(trace: Trace, work: pl.DataFrame, marker: str | None = None) -> S
 
 
 def _matching(marks: pl.DataFrame, marker: str) -> pl.Series:
-    names = marks["name"].unique()
-    try:
-        matching = names.filter(names.str.contains(marker))
-    except pl.exceptions.ComputeError as error:
-        raise TraceError(f"--step-marker {marker}: not a regular expression: {error}", exit_code=2) from None
+    matching = patterns.matching(marks["name"], marker, "--step-marker")
     if not len(matching):
         raise TraceError(f"--step-marker {marker}: no annotation of the trace matches", exit_code=2)
     return matching

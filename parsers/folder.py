@@ -12,9 +12,12 @@ def find_trace(path: str | Path) -> Path:
     Raises TraceError (exit code 2) that lists the traces of a folder with several, and (3) for one without.
     """
     place = Path(path)
-    if not place.is_dir():
-        return place
-    found = traces_in(place)
+    try:
+        if not place.is_dir():
+            return place
+        found = traces_in(place)
+    except OSError as error:
+        raise TraceError(f"{place}: cannot be opened: {error.strerror}") from None
     if not found:
         raise TraceError(f"{place}: a folder without a trace (*.json, *.json.gz)")
     if len(found) > 1:

@@ -1,6 +1,7 @@
 """The command line: which command, its options, and what its end means for the exit code."""
 
 import argparse
+import codecs
 import os
 import sys
 from collections.abc import Sequence
@@ -9,17 +10,20 @@ from importlib import import_module
 from traceview import __version__
 from traceview.commands import COMMANDS
 from traceview.errors import Cancelled, TraceError
+from traceview.units import ascii_text, safe_text
 
+UNWRITABLE = 2  # as where `-o FILE` cannot be written
 STOPPED = 130  # as a shell reports a program that was interrupted
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 asked for and found, 2 usage, 3 unreadable."""
     words = list(sys.argv[1:] if argv is None else argv)
-    # A locale that cannot spell a character gets a replacement, never an exception.
+    # A locale that cannot spell a character gets a plain counterpart, never an exception.
+    codecs.register_error("traceview", _plainly)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors="traceview")
     if words and words[0] not in COMMANDS and (words[0] == "-" or not words[0].startswith("-")):
         words.insert(0, "open")
     parser = _parser(words[0] if words else None)
@@ -28,17 +32,36 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     try:
-        return int(args.run(args))
+        code = int(args.run(args))
+        if sys.stdout is not None:
+            sys.stdout.flush()  # a reader that went away shows here, not when the interpreter ends
+        return code
     except TraceError as error:
-        print(f"traceview: {error.message}", file=sys.stderr)
+        print(f"traceview: {safe_text(error.message)}", file=sys.stderr)
         return error.exit_code
     except (Cancelled, KeyboardInterrupt):
         print("traceview: stopped", file=sys.stderr)
         return STOPPED
     except BrokenPipeError:
-        # The reader of a pipe went away (`| head`): the interpreter's own flush must not complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # the reader of a pipe went away (`| head`)
         return 0
+    except OSError as error:
+        # What can be read is the readers' concern; here is what happens to output: a full disk.
+        _drop_output()
+        print(f"traceview: {safe_text(error.strerror or str(error))}", file=sys.stderr)
+        return UNWRITABLE
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    """A codec's error handler: the characters that it cannot spell, in ASCII."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return ascii_text(error.object[error.start : error.end]), error.end
+
+
+def _drop_output() -> None:
+    """What is left to print goes nowhere: the interpreter's own flush must not complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser(chosen: str | None) -> argparse.ArgumentParser:

@@ -54,13 +54,16 @@ def parse_steps(text: str, names: list[str]) -> tuple[int, ...]:
     forms or names no step of the trace.
     """
     count = len(names)
+    number = r"\d{1,18}"  # longer ones name no step
     if found := re.fullmatch(r"#(\d+)", text):
         chosen = [i for i, name in enumerate(names) if name.endswith(f"#{found[1]}")]
-    elif found := re.fullmatch(r"(-?\d*):(-?\d*)", text):
-        begin, end = (int(part) if part not in ("", "-") else None for part in found.groups())
+    elif found := re.fullmatch(rf"(-?{number})?:(-?{number})?", text):
+        begin, end = (int(part) if part else None for part in found.groups())
         chosen = list(range(count))[begin:end]
-    elif re.fullmatch(r"\d+(,\d+)*", text):
-        chosen = [i for i in map(int, text.split(",")) if i < count]
+    elif re.fullmatch(rf"{number}(,{number})*", text):
+        chosen = sorted({int(part) for part in text.split(",")})
+        if chosen[-1] >= count:
+            chosen = []
     else:
         raise TraceError(f"--steps {text}: not of the form 3, 3:10, 1:, 2,5,7 or #12", exit_code=2)
     if not chosen:

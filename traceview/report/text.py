@@ -114,6 +114,8 @@ def summary_tables(document: dict[str, Any], style: Style, width: int, limit: in
     groups = document["groups"] or document["host_groups"]
     columns = [c for c in _GROUP_COLUMNS if width >= _FROM_WIDTH.get(c.title, 0)]
     rows = [[_group_cells(g)[c.title] for c in columns] for g in groups[:limit]]
+    if not groups:
+        return "\n".join([*parts, "No GPU work in this selection.\n"])
     if not document["groups"]:
         parts.append("No GPU work in this file. CPU slices by name (nested ones count in each other):\n")
     parts.append(rendered(style, columns, rows, width) + _rest(groups[limit:]))

@@ -85,7 +85,7 @@ def worked(
 def test_the_floor_line_by_line() -> None:
     assert worked(RTX, 828_205, 856_313_856, 0, blocks=557_496) == [
         "memory floor = 856,313,856 B / 1,792 GB/s = 477,854 ns",
-        "peak bandwidth 1,792 GB/s: built-in table (aiconfigurator system files), unsure",
+        "peak bandwidth 1,792 GB/s: built-in table (aiconfigurator), unsure",
         "achieved 1,033.9 GB/s in 828,205 ns, 57.7% of the peak",
         "1.73 x the floor of 477,854 ns",
         "557,496 blocks / 188 multiprocessors = 2,965.4 waves; 40% of the last wave's places are filled",
@@ -135,6 +135,12 @@ def test_no_duration_no_rate(dur_ns: int | None) -> None:
 def test_a_range_is_reckoned_from_its_lower_end() -> None:
     row = rates(find_gpu(H100), 100_000, 402_653_184, bytes_low=33_500_000, traffic_bytes=33_500_000)
     assert (row["bandwidth_gbs"], row["floor_ns"], row["suspect"]) == (335.0, 10_000, False)
+
+
+def test_a_range_is_latency_bound_only_if_its_upper_end_is() -> None:
+    low = {"bytes_low": 1000, "traffic_bytes": 1000, "blocks": 1000}
+    assert rates(find_gpu(H100), 100_000, 402_653_184, **low)["bound"] == "memory"
+    assert rates(find_gpu(H100), 100_000, 2_000, **low)["bound"] == "latency"
 
 
 def test_floors_round_half_to_even() -> None:

@@ -31,8 +31,8 @@ _BLOCKS_OTHERWISE = 32
 def roofline(sizes: pl.DataFrame, dur_ns: pl.Series, gpu: Gpu | None) -> pl.DataFrame:
     """Rates, floors and bounds of launches on one device; one row for each row of `sizes`, in its order.
 
-    `sizes`: bytes_low, traffic_bytes, flops, compute_dtype (`sizes.SIZES`), and blocks where the grid is
-    known (`sizing.grid_blocks`). Where bytes are a range all is reckoned from its lower end: a rate is then
+    `sizes`: bytes, bytes_low, traffic_bytes, flops, compute_dtype (`sizes.SIZES`), and blocks where the grid
+    is known (`sizing.grid_blocks`). Where bytes are a range all is reckoned from its lower end: a rate is then
     at least, and a floor at most, what it would be.
     `dur_ns`: measured durations, null or 0 where unknown. Returns
     bandwidth_gbs           bytes_low / duration, 10^9 B/s (a driver's copy: one way; a collective: algorithm)
@@ -73,6 +73,8 @@ def roofline(sizes: pl.DataFrame, dur_ns: pl.Series, gpu: Gpu | None) -> pl.Data
         waves=pl.col("blocks") / pl.lit(places, pl.Float64),
     )
     floor = pl.max_horizontal("memory_ns", "compute_ns")
+    # Where bytes are a range, a launch is latency-bound only if the upper end says so too.
+    highest = pl.max_horizontal(floor, pl.col("bytes") / pl.lit(bandwidth, pl.Float64))
     unfilled = (pl.col("blocks") < pl.lit(places, pl.Int64)).fill_null(True)
     doubtful = pl.col("compute_ns").is_null() & (pl.col("intensity") > _INTENSE)
     return table.select(
@@ -87,7 +89,7 @@ def roofline(sizes: pl.DataFrame, dur_ns: pl.Series, gpu: Gpu | None) -> pl.Data
         floor_ns=_whole(floor),
         bound=pl.when(pl.col("memory_ns").is_null() | doubtful)
         .then(None)
-        .when((floor < _FAR_BELOW_NS) | ((floor < LAUNCH_FLOOR_NS) & unfilled))
+        .when((highest < _FAR_BELOW_NS) | ((highest < LAUNCH_FLOOR_NS) & unfilled))
         .then(pl.lit("latency"))
         .when(pl.col("compute_ns") > pl.col("memory_ns"))
         .then(pl.lit("compute"))

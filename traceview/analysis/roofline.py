@@ -32,8 +32,8 @@ def roofline(sizes: pl.DataFrame, dur_ns: pl.Series, gpu: Gpu | None) -> pl.Data
     """Rates, floors and bounds of launches on one device; one row for each row of `sizes`, in its order.
 
     `sizes`: bytes, bytes_low, traffic_bytes, flops, compute_dtype (`sizes.SIZES`), and blocks where the grid
-    is known (`sizing.grid_blocks`). Where bytes are a range all is reckoned from its lower end: a rate is then
-    at least, and a floor at most, what it would be.
+    is known (`sizing.grid_blocks`). Where bytes are a range all is reckoned from its lower end: a rate is
+    then at least, and a floor at most, what it would be.
     `dur_ns`: measured durations, null or 0 where unknown. Returns
     bandwidth_gbs           bytes_low / duration, 10^9 B/s (a driver's copy: one way; a collective: algorithm)
     bus_bandwidth_gbs       bus_bytes / duration, of collectives

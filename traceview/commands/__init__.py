@@ -6,6 +6,8 @@ COMMANDS = {
     "demo": "open a decode trace that the program makes itself",
     "summary": "steps and kernel groups",
     "launches": "single launches",
+    "findings": "what stands out, with evidence",
     "check": "can it be trusted, and what is missing",
     "report": "a markdown note of where the time goes",
+    "compare": "what changed between two traces, per step",
 }

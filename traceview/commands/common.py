@@ -17,10 +17,12 @@ FORMATS = ("table", "json", "csv", "markdown")
 ASKED_AND_FOUND = 1
 
 
-def trace_options(command: argparse.ArgumentParser, formats: Sequence[str] = FORMATS) -> None:
-    """TRACE, the selection, --strict, and --format where there are formats to choose from."""
+def trace_options(
+    command: argparse.ArgumentParser, formats: Sequence[str] = FORMATS, word: str = "TRACE"
+) -> None:
+    """TRACE (or another word), the selection, --strict, and --format where there is a choice of formats."""
     command.add_argument(
-        "trace", metavar="TRACE", help="a .json or .json.gz file, a folder with one, or - (stdin)"
+        "trace", metavar=word, help="a .json or .json.gz file, a folder with one, or - (stdin)"
     )
     command.add_argument(
         "--steps", metavar="A:B", help="by position, half-open: 3, 3:10, 1:, 2,5 or #12 by number"

@@ -1,0 +1,73 @@
+"""Sizes that break readers: long names, many names, many threads, large and deep events, none at all."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from traceview.parsers import load, raw_event
+from traceview.trace import Trace
+
+
+def read(folder: Path, events: list[dict[str, Any]] | str) -> Trace:
+    path = folder / "trace.json"
+    path.write_text(events if isinstance(events, str) else json.dumps({"traceEvents": events}))
+    return load(path, use_cache=False)
+
+
+def op(name: str, ts: float = 1, dur: float = 1, tid: int = 1, **args: Any) -> dict[str, Any]:
+    return {
+        "ph": "X",
+        "cat": "cpu_op",
+        "name": name,
+        "pid": 1,
+        "tid": tid,
+        "ts": ts,
+        "dur": dur,
+        "args": args,
+    }
+
+
+@pytest.mark.parametrize(
+    "document", ["[]", '{"traceEvents": []}', '{"traceEvents":[\n\n]\n}\n', '{"traceEvents": [ ,]}']
+)
+def test_no_events(tmp_path: Path, document: str) -> None:
+    trace = read(tmp_path, document)
+    assert (trace.events.in_file, trace.complete, len(trace.gpu)) == (0, True, 0)
+
+
+def test_a_long_name_is_kept_whole(tmp_path: Path) -> None:
+    name = "void kernel<" + "int, " * 120_000 + ">"
+    assert read(tmp_path, [op("a"), op(name), op("b")]).ops["name"].to_list() == ["a", name, "b"]
+
+
+def test_many_distinct_names(tmp_path: Path) -> None:
+    trace = read(tmp_path, [op(f"op {i}") for i in range(200_000)])
+    assert trace.ops["name"].n_unique() == 200_000
+
+
+def test_many_threads(tmp_path: Path) -> None:
+    trace = read(tmp_path, [op("a", tid=i) for i in range(1000)])
+    assert trace.ops["tid"].to_list() == [str(i) for i in range(1000)]
+
+
+def test_an_event_larger_than_any_window(tmp_path: Path) -> None:
+    stack = "frame\n" * 1_000_000
+    trace = read(tmp_path, [op("a"), op("large", **{"Call stack": stack, "External id": 4}), op("b")])
+    assert trace.ops.select("name", "external_id").rows() == [("a", None), ("large", 4), ("b", None)]
+    event = raw_event(trace, *trace.ops.select("offset", "length").row(1))
+    assert event["args"]["Call stack"] == stack
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_nesting_ten_thousand_deep_costs_its_argument(tmp_path: Path, opening: str) -> None:
+    deep = opening * 10_000 + "1" + {"[": "]"}.get(opening, "}") * 10_000
+    text = json.dumps([op("a"), op("deep", **{"External id": 4, "x": "@"}), op("b")]).replace('"@"', deep)
+    trace = read(tmp_path, text)
+    assert trace.ops.select("name", "external_id").rows() == [("a", None), ("deep", 4), ("b", None)]
+
+
+def test_ops_nested_ten_thousand_deep(tmp_path: Path) -> None:
+    trace = read(tmp_path, [op("a", i, 20_001 - 2 * i) for i in range(10_000)])
+    assert len(trace.ops) == 10_000

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +56,88 @@ def least_and_greatest(values: Floats, columns: int) -> tuple[list[float], list[
     starts = np.linspace(0, len(values), columns + 1).round().astype(int)[:-1]
     pairs = np.column_stack([np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)])
     return np.repeat(starts.astype(float), 2).tolist(), pairs.ravel().tolist()
+
+
+class Layer(NamedTuple):
+    """Points that plotext draws with one symbol in a family's colour, over what was drawn before.
+
+    `symbol` is one character, a code of plotext's, or "letter" for the family's own letter. `fill` draws from
+    each point down to the x axis ("x") or across to the y axis ("y"); without it, codes are joined by lines.
+    """
+
+    xs: tuple[float, ...]
+    ys: tuple[float, ...]
+    symbol: str
+    family: str
+    behind: str | None = None  # the family whose colour shows beside a part of a block
+    fill: str = ""
+
+
+UPWARDS = " ▁▂▃▄▅▆▇"  # eighths of a cell
+RIGHTWARDS = " ▏▎▍▌▋▊▉"
+
+
+def eighths(cells: Floats) -> Ints:
+    """Lengths in cells as eighths of a cell; anything above 0 is at least one."""
+    return np.where(cells > 0, np.maximum(1, np.rint(cells * 8)), 0).astype(np.int64)
+
+
+def bars(places: Ints, lengths: Ints, blocks: str, family: str, behind: str | None = None) -> list[Layer]:
+    """Bars at these columns (rows, where they go rightwards) of these lengths in eighths of a cell."""
+    whole, part = np.divmod(lengths, 8)
+    layers = [_layer(places[whole > 0], whole[whole > 0] - 1, "█", family, blocks, filled=True)]
+    for eighth in range(1, 8):
+        here = part == eighth
+        layers.append(_layer(places[here], whole[here], blocks[eighth], family, blocks, behind))
+    return [layer for layer in layers if layer.xs]
+
+
+def stack_of(places: Ints, upto: Floats, families: Sequence[str], letters: bool) -> list[Layer]:
+    """Bars on bars: `upto` is columns x bands, the upper end of each band in cells.
+
+    Drawn from the whole stack down to the lowest band, each over the one before: edges are rounded once. A
+    cell has two colours at most, so the uppermost one shows the band that has most of it.
+    """
+    if letters:
+        tops = np.rint(upto).astype(np.int64)
+        filled = (
+            _layer(places[t > 0], t[t > 0] - 1, "letter", f, UPWARDS, filled=True)
+            for t, f in zip(tops.T, families, strict=True)
+        )
+        return [layer for layer in reversed([*filled]) if layer.xs]
+    ends = eighths(upto)
+    total = ends[:, -1]
+    last_cell = total[:, None] // 8 * 8
+    begins = np.column_stack([np.zeros_like(total), ends[:, :-1]])
+    most = np.argmax(ends - np.maximum(begins, last_cell), axis=1)
+    layers = []
+    for i in np.unique(most).tolist():
+        layers += bars(places[most == i], total[most == i], UPWARDS, families[i])
+    ends = np.minimum(ends, last_cell)
+    for i in reversed(range(len(families))):
+        above = np.full(len(places), -1)  # the band that shows over this one's upper edge
+        for other in reversed(range(i + 1, len(families))):
+            above[ends[:, other] > ends[:, i]] = other
+        for other in np.unique(above).tolist():
+            here = above == other
+            layers += bars(
+                places[here], ends[here, i], UPWARDS, families[i], None if other < 0 else families[other]
+            )
+    return layers
+
+
+def _layer(
+    places: Ints,
+    ends: Ints,
+    symbol: str,
+    family: str,
+    blocks: str,
+    behind: str | None = None,
+    filled: bool = False,
+) -> Layer:
+    points = tuple(places.astype(float).tolist()), tuple(ends.astype(float).tolist())
+    xs, ys = points if blocks is UPWARDS else points[::-1]
+    return Layer(xs, ys, symbol, family, behind, ("x" if blocks is UPWARDS else "y") if filled else "")
 
 
 @dataclass(frozen=True)

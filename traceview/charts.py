@@ -10,17 +10,20 @@ Times are durations or relative to a start, as plotext keeps positions in 32 bit
 import threading
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from traceview.chart_frame import (
-    Floats,
-    Ints,
+    RIGHTWARDS,
+    UPWARDS,
+    Layer,
     Numbers,
     Pen,
     band_letters,
+    bars,
     durations,
+    eighths,
     joined,
     known_or_zero,
     largest_bands,
@@ -30,6 +33,7 @@ from traceview.chart_frame import (
     matrix_of,
     one_line,
     right,
+    stack_of,
     tick,
     with_gutter,
     x_axis,
@@ -40,25 +44,6 @@ from traceview.units import cell_width, fmt_count, fmt_ns, fmt_percent, shorten
 
 NO_DATA = "no data"
 MAX_STEPS = 200  # beyond this many, or beyond the columns there are, steps are binned by their mean
-
-
-class Layer(NamedTuple):
-    """Points that plotext draws with one symbol in a family's colour, over what was drawn before.
-
-    `symbol` is one character, a code of plotext's, or "letter" for the family's own letter. `fill` draws from
-    each point down to the x axis ("x") or across to the y axis ("y"); without it, codes are joined by lines.
-    """
-
-    xs: tuple[float, ...]
-    ys: tuple[float, ...]
-    symbol: str
-    family: str
-    behind: str | None = None  # the family whose colour shows beside a part of a block
-    fill: str = ""
-
-
-_UP = " ▁▂▃▄▅▆▇"  # eighths of a cell, for bars that grow upwards and to the right
-_RIGHT = " ▏▎▍▌▋▊▉"
 
 _drawing = threading.Lock()  # the figure is one for all, and an export may draw beside the screen
 
@@ -108,8 +93,8 @@ def share_bars(
         )
     cells = sizes / (float(sizes.max()) or 1.0) * bar_width
     layers: list[Layer] = []
-    for row, (length, kind) in enumerate(zip(cells, kinds, strict=True)):
-        layers += _bars(np.array([count - 1 - row]), np.array([length]), _RIGHT, kind)
+    for row, (length, kind) in enumerate(zip(eighths(cells), kinds, strict=True)):
+        layers += bars(np.array([count - 1 - row]), np.array([length]), RIGHTWARDS, kind)
     canvas = _canvas(bar_width, count, pen, tuple(layers))
     lines = [
         f"{left(name, label_width)} {bar} {right(text, value_width)}"
@@ -158,7 +143,7 @@ def stacked_steps(
     canvas_width = bins * pitch
     places = (np.arange(bins)[:, None] * pitch + np.arange(bar)).ravel()
     cells = np.repeat(np.cumsum(stack, axis=1) / top_ms * rows, bar, axis=0)
-    layers = _stack(places, cells, families, letters=not pen.color or theme == "ansi")
+    layers = stack_of(places, cells, families, letters=not pen.color or theme == "ansi")
     canvas = _canvas(canvas_width, rows, pen, tuple(layers))
     letters = band_letters(families, stack[-1], top_ms, rows, pen)
     lines = with_gutter(
@@ -214,7 +199,9 @@ def histogram(
     pitch = columns // len(counts)
     canvas_width = pitch * len(counts)
     heights = np.repeat(counts / counts.max() * rows, pitch)
-    canvas = _canvas(canvas_width, rows, pen, tuple(_bars(np.arange(canvas_width), heights, _UP, "gemm")))
+    canvas = _canvas(
+        canvas_width, rows, pen, tuple(bars(np.arange(canvas_width), eighths(heights), UPWARDS, "gemm"))
+    )
     lines = with_gutter(canvas, {0: fmt_count(int(counts.max())), rows - 1: "0"}, gutter, pen)
 
     def column(value: float) -> int:
@@ -337,57 +324,6 @@ def _marker(plotext: Any, layer: Layer, pen: Pen) -> Any:
         return plotext.marker(mark.letter, plotext.pixel(THEMES[pen.theme].on_family, mark.colour))
     behind = None if layer.behind is None else family_mark(layer.behind, pen.theme).colour
     return plotext.marker(layer.symbol, plotext.pixel(mark.colour, behind))
-
-
-def _bars(places: Ints, cells: Floats, eighths: str, family: str, behind: str | None = None) -> list[Layer]:
-    """Bars at these columns (rows, to the right) of these lengths in cells; any length shows an eighth."""
-    lengths = np.where(cells > 0, np.maximum(1, np.rint(cells * 8)), 0).astype(np.int64)
-    whole, part = np.divmod(lengths, 8)
-    layers = [_layer(places[whole > 0], whole[whole > 0] - 1, "█", family, eighths, filled=True)]
-    for eighth in range(1, 8):
-        here = part == eighth
-        layers.append(_layer(places[here], whole[here], eighths[eighth], family, eighths, behind))
-    return [layer for layer in layers if layer.xs]
-
-
-def _stack(places: Ints, upto: Floats, families: Sequence[str], letters: bool) -> list[Layer]:
-    """Bars on bars: `upto` is columns x bands, the upper end of each band in cells.
-
-    Drawn from the whole stack down to the lowest band, each over the one before: edges are rounded once.
-    """
-    if letters:
-        tops = np.rint(upto).astype(np.int64)
-        return [
-            _layer(
-                places[tops[:, i] > 0], tops[tops[:, i] > 0, i] - 1, "letter", families[i], _UP, filled=True
-            )
-            for i in reversed(range(len(families)))
-            if tops[:, i].any()
-        ]
-    layers = []
-    for i in reversed(range(len(families))):
-        above = np.full(len(places), -1)  # the band that shows over this one's upper edge
-        for other in reversed(range(i + 1, len(families))):
-            above[upto[:, other] > upto[:, i]] = other
-        for other in np.unique(above).tolist():
-            here = above == other
-            behind = None if other < 0 else families[other]
-            layers += _bars(places[here], upto[here, i], _UP, families[i], behind)
-    return layers
-
-
-def _layer(
-    places: Ints,
-    ends: Ints,
-    symbol: str,
-    family: str,
-    eighths: str,
-    behind: str | None = None,
-    filled: bool = False,
-) -> Layer:
-    points = tuple(places.astype(float).tolist()), tuple(ends.astype(float).tolist())
-    xs, ys = points if eighths is _UP else points[::-1]
-    return Layer(xs, ys, symbol, family, behind, ("x" if eighths is _UP else "y") if filled else "")
 
 
 def _edges(low: float, high: float, cells: int) -> tuple[float, float]:

@@ -262,6 +262,15 @@ def test_a_collective_without_one_of_its_arguments_is_unknown(missing: str) -> N
     assert (row["bytes"], row["bus_bytes"]) == (None, None)
 
 
+def test_old_files_record_a_collectives_tensor_alone() -> None:
+    name = "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(X)"
+    row = size("record_param_comms", name, [[689849], [], []], ["int", "Scalar", ""])
+    assert (row["bytes"], row["bus_bytes"], row["traffic_bytes"]) == (4 * 689849, None, None)
+    assert (row["bytes_from"], len(row["assumptions"])) == ("assumed", 1)
+    gathered = size("c10d::_allgather_base_", name, [[65536, 384], [8192, 384], []], [F32, F32, ""])
+    assert gathered["bytes"] == 4 * 65536 * 384
+
+
 def test_copies_and_sets_of_the_driver_have_recorded_bytes() -> None:
     rows = size_calls(
         pl.DataFrame(

@@ -235,10 +235,11 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Work:
-    """What one kernel has to do. None: unknown. `*_from`: shapes, assumed, trace (see the JSON contract).
+    """What one kernel has to do. None: unknown.
 
-    `bytes_low` is below `bytes` where the traffic is a range. `bus_bytes` is what a collective puts on the
-    links. `compute_dtype` is the type whose peak FLOP rate bounds the kernel.
+    `bytes_low` is below `bytes` where the traffic is a range. `on_link`: the bytes cross links between
+    devices, and `bus_bytes` is what each rank puts there. `compute_dtype` is the type whose peak FLOP rate
+    bounds the kernel.
     """
 
     elements: int | None = None
@@ -249,6 +250,7 @@ class Work:
     compute_dtype: str | None = None
     assumptions: tuple[str, ...] = ()
     working: tuple[str, ...] = ()
+    on_link: bool = False
 
 
 def finish(

@@ -4,9 +4,10 @@ Both as NCCL's tests define them (nccl-tests, doc/PERFORMANCE.md): the algorithm
 data that is reduced, gathered or sent; the bus bytes are what each rank must put on its link at least.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 
-from traceview.analysis.calls import Call, Work
+from traceview.analysis.calls import Call, Sheet, Work, finish
 from traceview.analysis.dtypes import dtype, size_of
 
 # name -> whose size counts, and how often (p - 1) / p of it crosses a rank's link; 0: all of it, once
@@ -32,13 +33,16 @@ def _known(name: str) -> str | None:
 
 
 def collective(call: Call) -> Work | None:
-    """The work of a collective kernel from its recorded arguments; None where they do not suffice."""
+    """The work of a collective kernel from its recorded arguments; None where they do not suffice.
+
+    Files without them have the tensor among the operator's inputs: the largest one is the data as a whole.
+    """
     details = call.collective
     kind = _known(str(details.get("Collective name", "")))
     element = dtype(str(details.get("dtype", "")))
     size, ranks = size_of(element), details.get("Group size")
     if kind is None or size is None or type(ranks) is not int or ranks < 1:
-        return None
+        return None if details else _from_inputs(call)
     whose, factor = _FACTORS[kind]
     count = details.get(_SIZES[whose])
     if type(count) is not int or count < 0:
@@ -50,4 +54,16 @@ def collective(call: Call) -> Work | None:
         f"{kind} of {count:,} x {size} B ({element}) = {moved:,} B (algorithm)",
         f"on the bus of each of {ranks} ranks: {moved:,} x {over} / {under} = {bus:,} B",
     )
-    return Work(count, moved, moved, 0, bus, working=lines)
+    return Work(count, moved, moved, 0, bus, working=lines, on_link=True)
+
+
+def _from_inputs(call: Call) -> Work | None:
+    largest = max((t for t in call.tensors() if t.dims), key=lambda t: t.count, default=None)
+    if largest is None or size_of(largest.dtype) is None:
+        return None
+    sheet = Sheet(call)
+    sheet.assume(
+        "the largest recorded tensor is the data as a whole; how many ranks share it is not recorded"
+    )
+    sheet.move("move", largest)
+    return replace(finish(sheet, largest.count, 0), on_link=True)

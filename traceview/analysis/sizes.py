@@ -128,7 +128,7 @@ def _combined(row: dict[str, Any], work: Work | None, bound: dict[str, Any]) -> 
 
 def _modelled(row: dict[str, Any], work: Work, check: str | None) -> dict[str, Any]:
     assumptions = [*work.assumptions, *(row["assumed"] or [])]
-    origin = "trace" if work.bus_bytes is not None else "assumed" if assumptions else "shapes"
+    origin = "assumed" if assumptions else "trace" if work.on_link else "shapes"
     counted = (
         "shapes" if origin == "assumed" and all(a.startswith(_OF_TYPES) for a in assumptions) else origin
     )
@@ -145,7 +145,7 @@ def _modelled(row: dict[str, Any], work: Work, check: str | None) -> dict[str, A
         "bytes": work.bytes,
         "bytes_low": work.bytes_low,
         "bytes_from": None if work.bytes is None else origin,
-        "traffic_bytes": work.bytes_low if work.bus_bytes is None else None,
+        "traffic_bytes": None if work.on_link else work.bytes_low,
         "bus_bytes": work.bus_bytes,
         "flops": work.flops,
         "flops_from": None if work.flops is None else counted,

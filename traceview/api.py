@@ -11,12 +11,16 @@ import polars as pl
 from traceview import parsers
 from traceview.analysis import header, health, remarks, tree
 from traceview.analysis.attribution import Links, launch_calls
-from traceview.analysis.callsites import call_sites
+from traceview.analysis.callsites import call_sites, wait_sites
 from traceview.analysis.card import neighbours, product
 from traceview.analysis.compare import Side, compare
 from traceview.analysis.cxx import parse_parts
+from traceview.analysis.findings import Finding, Scene, ranked
+from traceview.analysis.findings import documents as finding_documents
+from traceview.analysis.gaps import gaps
 from traceview.analysis.gpus import NO_OVERRIDES, Gpu, Overrides
 from traceview.analysis.groups import GROUP_KEYS, GROUPINGS, along, grouped
+from traceview.analysis.kernel_rules import kernel_findings
 from traceview.analysis.launches import Query, documents, matching
 from traceview.analysis.markers import marker_facts
 from traceview.analysis.names import distinct_names
@@ -24,6 +28,7 @@ from traceview.analysis.performance import gpus_of, performance
 from traceview.analysis.phases import with_phases
 from traceview.analysis.steps import Steps, assign, find_steps, step_table, typical
 from traceview.analysis.totals import gpu_totals, host_groups, host_totals
+from traceview.analysis.trace_rules import trace_findings
 from traceview.analysis.work import gpu_work, linked_work
 from traceview.errors import TraceError
 from traceview.parsers import Progress
@@ -57,8 +62,13 @@ class Session:
         trace: Trace,
         step_marker: str | None = None,
         overrides: Overrides = NO_OVERRIDES,
+        model: pl.DataFrame | None = None,
     ) -> None:
-        """step_marker: a regular expression for the annotations that are the steps. overrides: peaks."""
+        """step_marker: a regular expression for the annotations that are the steps. overrides: peaks.
+
+        model: the tensors of the model that ran (tensors.model_tensors), to name sizes by.
+        """
+        self.model = model
         self.trace = trace
         self.step_marker = step_marker
         self.overrides = overrides
@@ -322,6 +332,30 @@ class Session:
         """The document of `compare --format json`: this trace is before; see analysis.compare."""
         others = selection if after_selection is None else after_selection
         return compare(self.side(selection), after.side(others), variants)
+
+    def findings(self, selection: Selection = EVERYTHING) -> list[Finding]:
+        """What stands out in a selection, largest saving first; one finding for each variant of a kernel."""
+        work = self._selected_of(self._placed("python"), selection)
+        table = self.steps(selection)
+        idle = gaps(self.trace, work)
+        scene = Scene(
+            self.trace,
+            work,
+            self.names,
+            table,
+            self.found_steps.whole_trace,
+            self.layers,
+            self.gpus,
+            idle,
+            wait_sites(self.links, idle["wait"]),
+            self.model,
+        )
+        return ranked([*kernel_findings(scene), *trace_findings(scene)])
+
+    def findings_document(self, selection: Selection = EVERYTHING) -> dict[str, Any]:
+        """The document of `findings --format json`."""
+        rows = finding_documents(self.findings(selection))
+        return {"schema": "traceview.findings/1", "selection": selection.as_dict(), "rows": rows}
 
     def check(self) -> dict[str, Any]:
         """The document of `check --format json`: how far the trace can be trusted, and what it lacks.

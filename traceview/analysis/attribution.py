@@ -151,6 +151,10 @@ class Links:
             )
         )
 
+    def around_calls(self, calls: pl.Series) -> Ints:
+        """Row of Trace.python of the innermost frame around each runtime row (null: none); -1: none."""
+        return self._around_launch("python_nest", calls, calls.is_not_null()).fill_null(NONE).to_numpy()
+
     def around_ops(self, ops: Ints) -> Ints:
         """Row of Trace.python of the innermost Python frame around the begin of each op row; -1: none."""
         out = np.full(len(ops), NONE, dtype=np.int64)

@@ -69,6 +69,15 @@ def _sites(links: Links, rows: Ints, skip: tuple[str, ...]) -> pl.DataFrame:
     )
 
 
+def wait_sites(links: Links, waits: pl.Series, skip: tuple[str, ...] = FRAMEWORK) -> pl.DataFrame:
+    """wait_name and wait_site (the Python line) of runtime calls given by row; null where unknown."""
+    rows = links.around_calls(waits)
+    sites = _sites(links, rows, skip).select("start", "call_site")
+    found = pl.DataFrame({"start": rows}).join(sites, on="start", how="left", maintain_order="left")
+    name = links.trace.runtime["name"].gather(waits).cast(pl.String)
+    return pl.DataFrame({"wait_name": name, "wait_site": found["call_site"].cast(pl.String)})
+
+
 def forward_ops(links: Links, ops: Ints) -> Ints:
     """Row of the forward op for each op row given; -1 where it is no backward op or the pairing is unclear.
 

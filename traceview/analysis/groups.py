@@ -41,8 +41,14 @@ def whole_ns(expression: pl.Expr) -> pl.Expr:
     return expression.round(0, mode="half_to_even").cast(pl.Int64)
 
 
-# A launch that its start and its drain bound has a floor that no kernel reaches: it takes no part.
-_RATED = pl.col("timed") & pl.col("floor_ns").is_not_null() & (pl.col("bound") != "latency")
+# Of no use for a ratio to the floor: launches bound by their own start and drain, whose floor no kernel
+# reaches, and those whose traffic is a range (experts that may or may not be hit).
+_RATED = (
+    pl.col("timed")
+    & pl.col("floor_ns").is_not_null()
+    & (pl.col("bound") != "latency")
+    & (pl.col("bytes_low") == pl.col("bytes"))
+).fill_null(False)
 # A group has a ratio to its floor where at least this share of its time has one.
 _MOSTLY = 0.9
 

@@ -31,6 +31,11 @@ _DTYPES = {
 }
 
 
+def dtype_word(dtype: str) -> str:
+    """The short word for an element type as the profiler spells it."""
+    return _DTYPES.get(dtype, dtype)
+
+
 def layers(groups: pl.DataFrame) -> int | None:
     """The number of layers that the kernels' counts speak of: the whole calls per step that most share.
 
@@ -84,7 +89,7 @@ def _cast(facts: NameFacts, types: list[str] | None) -> str | None:
     """`casts fp8 -> bf16`: the target out of the name, the source out of the op's second input type."""
     if not facts.casts:
         return None
-    source = _DTYPES.get(types[1], types[1]) if types and len(types) > 1 else None
+    source = dtype_word(types[1]) if types and len(types) > 1 else None
     target = facts.out_dtype or facts.compute_dtype
     if facts.copies and target:
         return f"casts {source} -> {target}" if source and source != "Scalar" else f"casts to {target}"

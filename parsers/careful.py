@@ -22,6 +22,7 @@ from traceview.parsers.source import Text
 from traceview.parsers.splitter import elements, places, skip_gap
 
 WINDOW = 1 << 20
+_PATIENCE = 128 << 20  # how far the end of a damaged event is looked for
 _LOOK = 64 << 10  # most values are far shorter than this
 _KEY = rb'\{\s*"(?:' + b"|".join(k.encode() for k in EVENT_KEYS) + rb')"\s*:'
 _OBJECT = re.compile(_KEY)
@@ -122,7 +123,7 @@ class Careful:
         """The window's events one by one. Gives how far it came, and the outcome where the list ends."""
         batch, found = Batch(), list[_Found]()
         outcome: Outcome | None = None
-        here, n = begin, len(data)
+        here, n, odd = begin, len(data), False  # odd: what was just read is no event
         view = memoryview(data)
         while True:
             here = skip_gap(data, here)
@@ -130,21 +131,27 @@ class Careful:
                 outcome = Outcome(at + n, ended=True) if final else None
                 break
             if self._closes(at, data, here):
-                outcome = Outcome(at + here + 1, closed=True)
-                break
+                # Behind damage a bracket may be any list's end: of this one only if no event follows.
+                further = next_event(data, here) if odd else None
+                if further is None:
+                    outcome = Outcome(at + here + 1, closed=True)
+                    break
+                batch.repaired.append(at + here)
+                here = further
             if _STRAY.match(data, here):
                 batch.repaired.append(at + here)
                 here += 1
                 continue
-            end, bad = _value_end(data, view, here, final)
+            end, bad = _value_end(data, view, here)
             if end is None and bad is None and not final:
                 break  # goes on behind the window
             if end is not None:
-                self._keep(found, batch, at, here, end, data[here:end])
+                odd = not self._keep(found, batch, at, here, end, data[here:end])
                 here = end
                 continue
+            odd = True
             boundary = self._boundary(data, here)
-            if boundary is None and not final and n - here < WINDOW:
+            if boundary is None and not final and n - here < _PATIENCE:
                 break  # the boundary may be behind the window
             if boundary is None and final:
                 outcome = self._last(found, batch, at, data, here, bad)
@@ -203,21 +210,22 @@ class Careful:
         end: int,
         data: bytes,
         damaged_at: int | None = None,
-    ) -> None:
-        """Add a piece to the events found, mended where it must be; or to what is set aside."""
+    ) -> bool:
+        """Add a piece to the events found, mended where it must be; or set it aside, which gives False."""
         if damaged_at is None:
             try:
                 _event.decode(data)
                 found.append(_Found(at + begin, at + end, data, None))
-                return
+                return True
             except (msgspec.MsgspecError, RecursionError) as error:
                 place = _BYTE.search(str(error))
                 damaged_at = begin + (int(place[1]) if place else 0)
         mended = mend(data)
         if mended is None:
             batch.set_aside.append(at + damaged_at)
-        else:
-            found.append(_Found(at + begin, at + end, mended, at + damaged_at))
+            return False
+        found.append(_Found(at + begin, at + end, mended, at + damaged_at))
+        return True
 
     def _flush(self, batch: Batch, found: list[_Found], end: int) -> None:
         """Build the events found, all at once where that goes, else each for itself."""
@@ -265,6 +273,18 @@ def _build_found(found: list[_Found]) -> Batch | None:
     return batch
 
 
+def next_event(data: bytes, at: int) -> int | None:
+    """Where the first undamaged object from `at` on stands that has a phase."""
+    view = memoryview(data)
+    for match in itertools.islice(_OBJECT.finditer(data, at), 10_000):
+        end, _ = _value_end(data, view, match.start())
+        if end is not None:
+            with suppress(msgspec.MsgspecError, RecursionError):
+                if _event.decode(view[match.start() : end]).ph:
+                    return match.start()
+    return None
+
+
 def _intact_tail(piece: bytes) -> int:
     """Where in a damaged piece a whole event begins that reaches to its end; 0 if there is none."""
     for match in itertools.islice(_OBJECT.finditer(piece, 1), 64):
@@ -274,7 +294,7 @@ def _intact_tail(piece: bytes) -> int:
     return 0
 
 
-def _value_end(data: bytes, view: memoryview, here: int, final: bool) -> tuple[int | None, int | None]:
+def _value_end(data: bytes, view: memoryview, here: int) -> tuple[int | None, int | None]:
     """(end, None) of a well-formed value at `here`; (None, place) of damage; (None, None): it goes on."""
     size = _LOOK
     while True:

@@ -33,16 +33,13 @@ def raw_event(trace: Trace, offset: int, length: int) -> dict[str, Any]:
         data = _bytes_at(text, offset, length)
     finally:
         text.close()
-    for candidate in (data, mend(data)):
-        try:
-            event = msgspec.json.decode(candidate or b"")
-        except (msgspec.MsgspecError, RecursionError):
-            continue
-        if isinstance(event, dict):
-            return event
-    if data[:1] != b"{":
-        raise TraceError(f"{trace.path}: has changed since it was opened; open it again")
-    return mend_object(data)
+    try:
+        return msgspec.json.decode(data, type=dict[str, Any])
+    except (msgspec.MsgspecError, RecursionError):
+        if data[:1] not in (b"{", b'"'):
+            raise TraceError(f"{trace.path}: has changed since it was opened; open it again") from None
+        mended = mend(data)
+        return msgspec.json.decode(mended, type=dict[str, Any]) if mended else mend_object(data)
 
 
 def _bytes_at(text: Text, offset: int, length: int) -> bytes:

@@ -1,16 +1,14 @@
 """What stands around the events: the document's form, its other top-level keys, and what follows its end."""
 
 import re
-from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
 from traceview.errors import TraceError
-from traceview.parsers.events import Event
+from traceview.parsers.careful import next_event
 from traceview.parsers.repair import mend_object
 from traceview.parsers.source import Text, pieces
 from traceview.parsers.splitter import structure
@@ -19,7 +17,6 @@ _WINDOW = 4 << 20
 _LIMIT = 256 << 20  # header and tail larger than this are not kept
 _UTF8_MARK = b"\xef\xbb\xbf"
 _EVENTS = re.compile(rb'"traceEvents"\s*:\s*')
-_EVENT = re.compile(rb'\{\s*"(?:ph|cat|name|pid|tid|ts|dur|args|id|bp|s)"\s*:')
 _LIST = re.compile(rb'"traceEvents"\s*:\s*\[')
 _LAST_KEY = re.compile(rb',?\s*"?[^"]*"?\s*:?\s*\[?\s*$')
 _TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
@@ -96,7 +93,7 @@ def _listed(text: Text, begin: int) -> Start | None:
 def _salvaged(text: Text, head: bytes, begin: int) -> Start:
     """A trace whose beginning is damaged, known by its key or its events; anything else is refused."""
     key = _LIST.search(head)
-    first = key.end() if key else _first_event(head)
+    first = key.end() if key else next_event(head, 0)
     if first is not None:
         before = _LAST_KEY.sub(b"", head[begin : key.start() if key else first])
         if b'"' not in before and not key:
@@ -119,25 +116,6 @@ def _instead(path: str, head: bytes, first: bytes) -> str:
     if first not in (b"{", b"["):
         return "is not JSON; a profiler trace begins with { or ["
     return "has no traceEvents: not a profiler trace, or cut off before its first event"
-
-
-def _first_event(head: bytes) -> int | None:
-    """Where the first object stands that has a phase."""
-    for match in islice(_EVENT.finditer(head), 10_000):
-        piece = memoryview(head)[match.start() : match.start() + _WINDOW]
-        try:
-            length = len(bytes(msgspec.json.decode(piece, type=Raw)))
-        except RecursionError:
-            continue
-        except msgspec.DecodeError as error:
-            trailing = _TRAILING.search(str(error))
-            if not trailing:
-                continue
-            length = int(trailing[1]) - 1
-        with suppress(msgspec.MsgspecError, RecursionError):
-            if msgspec.json.decode(piece[:length], type=Event).ph:
-                return match.start()
-    return None
 
 
 def _header(data: bytes) -> tuple[dict[str, Any], int | None]:

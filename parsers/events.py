@@ -182,9 +182,7 @@ def decode_times(block: bytes) -> list[Times]:
     return _times.decode(b"[" + block + b"]")
 
 
-def decode_args(
-    kind: str, raws: list[Raw], mended: Callable[[bytes], bytes], lost: set[int]
-) -> list[Any]:
+def decode_args(kind: str, raws: list[Raw], mended: Callable[[bytes], bytes], lost: set[int]) -> list[Any]:
     """Arguments of the frame `kind`. Rows whose arguments cannot be read as they are get what `mended` makes of them,
     and are added to `lost`.
     """

@@ -31,6 +31,11 @@ OUTLIER_EXCESS_SHARE = 0.003
 _MOST_MATCHES = 3
 # Smaller numbers of elements are shared by tensors that have nothing to do with each other.
 LEAST_TELLING = 1_000_000
+# Ops that only look at a tensor another way, or make room for one: they say nothing of what it is.
+_VIEWS = (
+    r"^aten::(_unsafe_)?(view|as_strided|reshape|transpose|t|permute|slice|select|expand|squeeze|unsqueeze|detach|"
+    r"alias|empty|empty_like|empty_strided|narrow|split|chunk|unbind|flatten|lift_fresh)_?$"
+)
 _COPIES = ("aten::copy_", "aten::clone", "aten::contiguous", "aten::_to_copy", "aten::to")
 
 
@@ -38,7 +43,7 @@ def kernel_findings(scene: Scene) -> Iterator[Finding]:
     """Every finding about a variant that has its share of the time, or launches that stick out."""
     if not scene.total_ns:
         return
-    tensors = seen_tensors(scene.trace.ops)
+    tensors = seen_tensors(scene.trace.ops).filter(~pl.col("op").str.contains(_VIEWS))
     for row in scene.variants.iter_rows(named=True):
         if (row["share"] or 0) < LEAST_SHARE:
             continue
@@ -192,7 +197,7 @@ def _matches(scene: Scene, first: dict[str, Any], tensors: pl.DataFrame) -> Iter
     if not elements or elements < LEAST_TELLING:
         return
     own = (first["op_name"], "aten::to", "aten::_to_copy", "aten::copy_")
-    found = same_size(tensors.filter(~pl.col("op").is_in(own), pl.col("elements") > 1), elements=elements)
+    found = same_size(tensors.filter(~pl.col("op").is_in(own)), elements=elements)
     for match in (
         found.unique("op", keep="first", maintain_order=True).head(_MOST_MATCHES).iter_rows(named=True)
     ):

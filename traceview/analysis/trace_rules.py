@@ -1,6 +1,7 @@
 """Findings about a trace as a whole: idle time and its causes, slow steps, swarms of short kernels."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import polars as pl
 
@@ -36,7 +37,9 @@ def _idle(scene: Scene) -> Iterator[Finding]:
     sync, late = causes.get("after a sync"), causes.get("host was late")
     if sync and sync["sum_ns"] >= LEAST_OF_SPAN * scene.span_ns:
         yield _host_sync(scene, sync["sum_ns"], sync["gaps"])
-    if late and late["sum_ns"] >= LAUNCH_BOUND * scene.span_ns:
+    # One long pause is a gap of its own; a host that cannot keep up makes many.
+    bound = late is not None and late["longest_ns"] < 0.5 * late["sum_ns"]
+    if late and bound and late["sum_ns"] >= LAUNCH_BOUND * scene.span_ns:
         gaps = scene.gaps.filter(pl.col("cause") == "host was late")
         yield Finding(
             "launch-bound",
@@ -58,7 +61,7 @@ def _idle(scene: Scene) -> Iterator[Finding]:
             caveats=("profiling with stacks slows the host down and makes such gaps longer",),
         )
     # What a host that waits or is late explains is told above.
-    other = ~pl.col("cause").is_in(["after a sync", "host was late"])
+    other = ~pl.col("cause").is_in(["after a sync", "host was late"] if bound else ["after a sync"])
     long = scene.gaps.filter(other, pl.col("dur_ns") >= LONG_GAP * scene.span_ns)
     long = long.sort("dur_ns", descending=True)
     if long.height:
@@ -108,7 +111,7 @@ def _short_kernels(scene: Scene) -> Iterator[Finding]:
     total = int(short["dur_ns"].sum())
     yield Finding(
         "many-short-kernels",
-        f"{fmt_percent(short.height / kernels.height)} of the kernels take less than {fmt_ns(SHORT_KERNEL_NS)}",
+        f"{fmt_percent(short.height / kernels.height)} of the kernels take under {fmt_ns(SHORT_KERNEL_NS)}",
         None,
         share=total / scene.total_ns,
         calls_per_step=per_step,
@@ -131,25 +134,15 @@ def _slow_steps(scene: Scene) -> Iterator[Finding]:
             f"step {index} ({step['name']}) took {fmt_ns(step['wall_ns'])}, {times:.2f} times the median",
             more // scene.steps,
             evidence=(
-                Evidence(
-                    "its wall time",
-                    step["wall_ns"],
-                    "ns",
-                    "trace",
-                    f"median {fmt_ns(found.wall_p50_ns)}",
-                ),
-                Evidence(
-                    "its idle time",
-                    step["idle_ns"],
-                    "ns",
-                    "trace",
-                    f"median {_median(scene.table['idle_ns'])}",
-                ),
-                Evidence(
-                    "its GPU work", step["sum_ns"], "ns", "trace", f"median {_median(scene.table['sum_ns'])}"
-                ),
+                _beside_usual("its wall time", step, scene.table, "wall_ns"),
+                _beside_usual("its idle time", step, scene.table, "idle_ns"),
+                _beside_usual("its GPU work", step, scene.table, "sum_ns"),
             ),
         )
+
+
+def _beside_usual(claim: str, step: dict[str, Any], table: pl.DataFrame, column: str) -> Evidence:
+    return Evidence(claim, step[column], "ns", "trace", f"median {_median(table[column])}")
 
 
 def _median(times: pl.Series) -> str:

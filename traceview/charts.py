@@ -301,7 +301,6 @@ def _canvas(
         figure.clear()  # forgets size and theme too: set them before every draw
         figure.plot_size(width, height)
         figure.theme(f"traceview-{pen.theme}")
-        figure.canvas("default")
         figure.axes(False)
         for layer in layers:
             signal = figure.signal([*layer.xs], [*layer.ys], marker=_marker(plotext, layer, pen))

@@ -168,6 +168,10 @@ async def test_search_goes_round_without_regard_to_case_or_meaning() -> None:
         assert app.table.cursor_row_id == 10
         await pilot.press("N")
         assert app.table.cursor_row_id == 13
+        app.table.sort_by("dur", descending=True)
+        assert app.table.search("gemm") == 2
+        await pilot.press("n")
+        assert app.table.cursor_row_id == 10
         assert app.table.search("[/red]") == 1  # text, not a pattern
         assert app.table.search("") == 0
 
@@ -208,6 +212,16 @@ async def test_a_large_frame_is_sorted_beside_the_interface() -> None:
             await pilot.pause(0.01)
         assert [m.key for m in of_kind(app.told, FrameTable.OrderChanged)] == ["id"]
         assert [app.table.row_id(row) for row in range(4)] == [13, 12, 11, 10]
+
+
+@pytest.mark.usefixtures("in_background")
+async def test_an_order_that_comes_late_is_not_put_on_other_rows() -> None:
+    app = TableApp(FrameTable(COLUMNS, FRAME, id_column="id"))
+    async with app.run_test() as pilot:
+        app.table.sort_by("id", descending=True)
+        app.table.set_frame(FRAME.head(2))  # few enough to be sorted at once
+        await pilot.pause(0.2)
+        assert [app.table.row_id(row) for row in range(app.table.row_count)] == [11, 10]
 
 
 async def test_only_seen_rows_are_ever_formatted() -> None:

@@ -167,6 +167,7 @@ def test_any_numbers_in_any_size_stay_inside(draw: Callable[..., str], values: l
 
 def test_a_series_with_nulls_is_taken_as_it_is() -> None:
     assert charts.histogram(pl.Series([None, 828_000]), 80, 8) == "all 1 alike: 828 us"
+    assert charts.histogram([828_000, INF, NAN, -1], 80, 8) == "all 1 alike: 828 us"
     assert charts.line(pl.Series([], dtype=pl.Int64), 80, 8) == "no data"
 
 

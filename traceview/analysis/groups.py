@@ -114,11 +114,17 @@ def grouped(work: pl.DataFrame, keys: list[str], steps: int, total_ns: int) -> p
     )
 
 
-def along(work: pl.DataFrame, grouping: str, path: tuple[object, ...]) -> pl.DataFrame:
-    """The work at a place of the tree: path holds one value for each level that was gone down.
+def inside(grouping: str, path: tuple[object, ...]) -> pl.Expr:
+    """True for the work at a place of the tree: path holds one value for each level that was gone down.
 
-    A None in the path means work that has no such key (no op, outside any graph).
+    A None in the path means work that has no such key (no op, no module).
     """
-    for column, value in zip(GROUPINGS[grouping], path, strict=False):
-        work = work.filter(pl.col(column).eq_missing(pl.lit(value)))
-    return work
+    levels = zip(GROUPINGS[grouping], path, strict=False)
+    return pl.all_horizontal(
+        pl.lit(True), *(pl.col(column).eq_missing(pl.lit(value)) for column, value in levels)
+    )
+
+
+def along(work: pl.DataFrame, grouping: str, path: tuple[object, ...]) -> pl.DataFrame:
+    """The work at a place of the tree (see `inside`)."""
+    return work.filter(inside(grouping, path))

@@ -25,7 +25,7 @@ _ALIKE = [
     "kernels_of_op",
 ]
 # A collective's number in its sequence differs from call to call and says nothing of its size.
-_SEQUENCE = r'"(Seq|Comms Id)": ?-?\d+,? ?'
+_SEQUENCE = r'"(Seq|Comms Id)": ?-?\d+'
 
 _COLUMNS: Columns = {
     **SIZES,
@@ -67,7 +67,7 @@ def performance(
     """
     calls = work.with_columns(
         kernels_of_op(work.select("name", op_id="op")),
-        collective_of=pl.col("collective").str.replace_all(_SEQUENCE, ""),
+        collective_of=pl.col("collective").str.replace_all(_SEQUENCE, '"$1":0'),
         sums_of=pl.when(pl.col("step").is_in(list(sums))).then("step"),
     )
     calls = numbered(calls, [*_ALIKE, "sums_of"], "key")

@@ -5,9 +5,11 @@ from typing import Any
 
 import polars as pl
 
-from traceview.analysis.groups import GROUPINGS, along, grouped
+from traceview.analysis import intervals
+from traceview.analysis.groups import GROUPINGS, along, grouped, inside
 from traceview.analysis.namefacts import name_facts
 from traceview.analysis.remarks import remark
+from traceview.analysis.work import numbered
 
 # More rows than anyone reads; the others are added up in one last row, so that the shares stay whole.
 MOST_ROWS = 300
@@ -35,7 +37,9 @@ def level(
 
     work is the selected GPU work, names has group, name, short_name, family. Columns: those of
     groups.grouped; key (to go down with), level (the column split by), expandable, label, name (full kernel
-    name, null on other levels), family, per_step_ns, remark. A row with the level REST adds up the rows
+    name, null on other levels), family, per_step_ns, remark; and the ceilings: exposed_ns, and per step what
+    the step could shrink by at most: gone_ns if the row's work were gone, perfect_ns if it ran at its floor
+    (null where that is unknown). A row with the level REST adds up the rows
     beyond MOST_ROWS; it cannot be opened.
     """
     column = GROUPINGS[grouping][len(path)]
@@ -57,6 +61,15 @@ def level(
     else:
         shown = shown.with_columns(group=pl.lit(None, dtype=pl.Int64))
     shown = shown.join(known, on="group", how="left", maintain_order="left")
+    shown = shown.join(
+        ceilings(work, grouping, path), on="key", how="left", maintain_order="left", nulls_equal=True
+    ).with_columns(
+        gone_ns=pl.col("exposed_ns") / max(steps, 1),
+        perfect_ns=pl.min_horizontal("exposed_ns", pl.col("rated_ns") - pl.col("floor_ns"))
+        .clip(lower_bound=0)
+        .truediv(max(steps, 1)),
+    )
+    shown = shown.with_columns(perfect_ns=pl.when(pl.col("over_floor").is_not_null()).then("perfect_ns"))
     rows = shown.to_dicts()
     below = len(path) + 1 < len(GROUPINGS[grouping])
     left_out = table.height - MOST_ROWS
@@ -66,6 +79,23 @@ def level(
         expandable=(pl.col("level") != REST) & pl.lit(below),
         per_step_ns=pl.col("sum_ns") / max(steps, 1),
     )
+
+
+def ceilings(work: pl.DataFrame, grouping: str, path: tuple[Any, ...]) -> pl.DataFrame:
+    """key and exposed_ns of each row below `path`: when its work ran and no other GPU work did."""
+    column = GROUPINGS[grouping][len(path)]
+    here = inside(grouping, path)
+    timed = work.filter("timed").select(
+        "device",
+        "begin_ns",
+        "dur_ns",
+        here.alias("here"),
+        key=pl.when(here).then(column),
+        id=pl.int_range(pl.len()),
+    )
+    coded = numbered(timed, ["here", "key"], "row")
+    keys = coded.filter("here").select("key", "row").unique()
+    return intervals.exposed(coded, "device", "row").join(keys, on="row").select("key", "exposed_ns")
 
 
 def _label(row: dict[str, Any], left_out: int) -> str:

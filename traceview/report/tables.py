@@ -51,7 +51,7 @@ def _csv_cell(cell: object) -> object:
     if not isinstance(cell, str):
         return cell
     text = safe_text(cell)
-    return "'" + text if text[:1] in ("=", "+", "-", "@") else text
+    return "'" + text if text.lstrip()[:1] in ("=", "+", "-", "@") else text
 
 
 def _fitted(

@@ -93,9 +93,9 @@ def ceilings(work: pl.DataFrame, grouping: str, path: tuple[Any, ...]) -> pl.Dat
         key=pl.when(here).then(column),
         id=pl.int_range(pl.len()),
     )
-    coded = numbered(timed, ["here", "key"], "row")
-    keys = coded.filter("here").select("key", "row").unique()
-    return intervals.exposed(coded, "device", "row").join(keys, on="row").select("key", "exposed_ns")
+    coded = numbered(timed, ["here", "key"], "part")
+    keys = coded.filter("here").select("key", "part").unique()
+    return intervals.exposed(coded, "device", "part").join(keys, on="part").select("key", "exposed_ns")
 
 
 def _label(row: dict[str, Any], left_out: int) -> str:

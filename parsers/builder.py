@@ -96,7 +96,7 @@ def build(block: bytes, offsets: IntArray, lengths: IntArray) -> Batch:
 
 
 def _set_aside(batch: Batch, decoded: list[events.Event], offsets: IntArray) -> None:
-    """Objects without a phase are no events; `{}` is let pass: some writers begin or end the list with one."""
+    """Objects without a phase are no events; `{}` is let pass: some writers put one at an end."""
     for kind in [k for k in batch.kinds if not k[0]]:
         del batch.kinds[kind]
     for event, offset in zip(decoded, offsets.tolist(), strict=True):
@@ -108,7 +108,7 @@ def _set_aside(batch: Batch, decoded: list[events.Event], offsets: IntArray) -> 
 
 
 def _lanes(distinct: list[tuple[str, str | None, Any, Any]], codes: IntArray) -> pl.DataFrame:
-    """Phase, category, process and thread (columns ph, cat, pid, tid; Categorical) of each row, from its code."""
+    """Columns ph, cat, pid, tid (Categorical) of each row, from its code."""
     table = {
         name: [None if key[i] is None else str(key[i]) for key in distinct]
         for i, name in enumerate(("ph", "cat", "pid", "tid"))
@@ -248,8 +248,8 @@ def concat(frames: Iterable[Frames]) -> Frames:
 def finished(frames: Frames, kinds: Kinds) -> tuple[Frames, list[int]]:
     """The frames of a Trace from all batches, rows numbered; `frames` is emptied on the way to save memory.
 
-    Pairs become slices, equal shapes get one spelling, and what needs the whole file is found out. Also the offsets
-    of events whose shapes were no lists.
+    Pairs become slices, equal shapes get one spelling, and what needs the whole file is found out. Also
+    the offsets of events whose shapes were no lists.
     """
     odd: list[int] = []
     pairs = frames.pop("pairs", None)
@@ -301,7 +301,7 @@ def _completed(kind: str, frame: pl.DataFrame, odd: list[int]) -> pl.DataFrame:
 
 
 def _timed(gpu: pl.DataFrame) -> pl.Series:
-    """Whether each row has a usable time: not ts 0 with dur 0 where other GPU work has times, dur not negative."""
+    """Whether each row has a usable time: no negative dur, no ts 0 with dur 0 where others have times."""
     zero = (gpu["begin_ns"] == 0) & (gpu["dur_ns"] == 0)
     usable = gpu["begin_ns"].is_not_null() & (gpu["dur_ns"] >= 0).fill_null(False)
     others_have_times = bool((usable & ~zero.fill_null(False)).any())

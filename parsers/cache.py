@@ -1,8 +1,8 @@
 """The saved index: the frames of a trace on disk, so that its second opening takes no reading.
 
-One file a trace, written aside and moved into place: a line of magic, a JSON head, then each frame as an Arrow
-stream. Nothing in it is executed or unpickled. A file that is damaged, foreign or of another version is thrown
-away. A folder that cannot be written costs the index, nothing else.
+One file a trace, written aside and moved into place: a line of magic, a JSON head, then each frame as an
+Arrow stream. Nothing in it is executed or unpickled. A file that is damaged, foreign or of another
+version is thrown away. A folder that cannot be written costs the index, nothing else.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ import os
 import tempfile
 import zlib
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -183,11 +183,10 @@ def _facts(trace: Trace) -> dict[str, Any]:
     }
 
 
-def _trace(path: str, facts: dict[str, Any], frames: dict[str, pl.DataFrame]) -> Trace:
+def _trace(path: str, facts: dict[str, Any], frames: dict[str, Any]) -> Trace:
     known = {**facts, "events": EventCounts(**facts["events"])}
     known["notices"] = tuple(Notice(**notice) for notice in facts["notices"])
-    trace = Trace(path=path, **known)
-    return replace(trace, **frames)
+    return Trace(path=path, **known, **frames)
 
 
 def _blob(frame: pl.DataFrame) -> bytes:

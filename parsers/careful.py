@@ -1,8 +1,8 @@
 """Events one by one, for text in which a block does not decode: another layout than expected, or damage.
 
-msgspec's own verdict on a value is the guide. "Trailing characters": the value ends there. "Truncated": it goes
-on behind the bytes given. Anything else: it is damaged, and is mended up to the next boundary that looks like the
-beginning of an event.
+msgspec's own verdict on a value is the guide. "Trailing characters": the value ends there. "Truncated":
+it goes on behind the bytes given. Anything else: it is damaged, and is mended up to the next boundary
+that looks like the beginning of an event.
 """
 
 import itertools
@@ -65,7 +65,8 @@ class Careful:
         self._text, self._separator, self._sink, self._window = text, separator, sink, window
 
     def read(self, at: int, stops: Sequence[int] = (), check: Callable[[], None] = lambda: None) -> Outcome:
-        """Read from `at`, in the list, to the end of the list or text, or until an event begins at one of `stops`.
+        """Read from `at`, in the list, to the end of the list or text, or until an event begins at one
+        of `stops`.
 
         `stops` ascend. `check` is called now and then and may raise to cancel.
         """
@@ -246,7 +247,7 @@ class Careful:
 
 def _built(
     block: bytes, begins: np.ndarray, lengths: np.ndarray, offset: int, separator: bytes | None
-) -> Batch:  # type: ignore[type-arg]
+) -> Batch:
     """The block's batch; where the separator does not stand between all events, by exact places."""
     try:
         return build(block, begins + offset, lengths)
@@ -309,7 +310,8 @@ def _value_end(data: bytes, view: memoryview, here: int) -> tuple[int | None, in
         except msgspec.DecodeError as error:
             place = _BYTE.search(str(error))
             if place and "trailing characters" in str(error):
-                # The verdict counts up to the first byte that does not belong; blanks before it are no part either.
+                # The verdict counts up to the first byte that does not belong; blanks before it are no
+                # part either.
                 return here + len(data[here : here + int(place[1]) - 1].rstrip()), None
             if place:
                 return None, here + int(place[1])

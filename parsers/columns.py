@@ -105,7 +105,7 @@ def integer_lists(values: Sequence[Any], lost: Lost) -> pl.Series:
     filled = [(0, 0, 0) if v is None else v for v in values]
     if _only(filled, {list, tuple}) and set(map(len, filled)) == {3}:  # what grids and blocks are
         flat = list(chain.from_iterable(filled))
-        if _only(flat, {int}) and -_INT64 <= min(flat) and max(flat) < _INT64:
+        if _only(flat, {int}) and min(flat) >= -_INT64 and max(flat) < _INT64:
             column = pl.Series(flat, dtype=pl.Int64).reshape((len(values), 3)).cast(dtype)
             return column.set(missing, None) if missing.any() else column
     return _clean(values, _ints, dtype, lost)

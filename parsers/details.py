@@ -1,7 +1,8 @@
 """One event with everything that the file says of it, read back from its place.
 
-A plain file is read at that place. A gzip file is inflated from the nearest place that an earlier reading kept
-(every 16 MB of text), or from the beginning the first time after an index was used; zip and zstd always so.
+A plain file is read at that place. A gzip file is inflated from the nearest place that an earlier
+reading kept (every 16 MB of text), or from the beginning the first time after an index was used; zip and
+zstd always so.
 """
 
 from typing import Any
@@ -19,8 +20,8 @@ _STEP = 4 << 20
 def raw_event(trace: Trace, offset: int, length: int) -> dict[str, Any]:
     """The event at `offset` of the decompressed file, `length` bytes long, with all its keys and arguments.
 
-    What a damaged event still says is given. Raises TraceError where the file is gone, has changed, or cannot be
-    read twice (standard input).
+    What a damaged event still says is given. Raises TraceError where the file is gone, has changed, or
+    cannot be read twice (standard input).
     """
     if trace.path == "-":
         raise TraceError(

@@ -49,8 +49,8 @@ def find_events(text: Text) -> Start:
     head = text.read_at(0, _WINDOW)
     if not head.strip():
         what = "is empty" if not head else "holds only blanks"
-        raise TraceError(f"{text.path}: {what} after decompression; record or copy the trace again"
-                         if text.compression else f"{text.path}: {what}; record or copy the trace again")  # fmt: skip
+        what += " after decompression" if text.compression else ""
+        raise TraceError(f"{text.path}: {what}; record or copy the trace again")
     begin = len(_UTF8_MARK) if head.startswith(_UTF8_MARK) else 0
     begin += len(head[begin:]) - len(head[begin:].lstrip())
     first = head[begin : begin + 1]
@@ -67,7 +67,7 @@ def _listed(text: Text, begin: int) -> Start | None:
     """The list under the top-level key traceEvents, found by following the document's structure."""
     depth, in_string, escaped = 0, False, False
     kept = bytearray()
-    for offset, data in pieces(text, begin, _WINDOW):
+    for _, data in pieces(text, begin, _WINDOW):
         here = structure(data, depth, in_string, escaped)
         base = len(kept)
         kept += data
@@ -133,10 +133,7 @@ def read_end(text: Text, at: int, layout: str) -> End:
     """Read what stands behind the closing bracket of the events (at `at`)."""
     rest = text.read_at(at, _LIMIT)
     end = End()
-    if layout == "array":
-        behind = 0
-    else:
-        behind = _tail(rest, at, end)
+    behind = 0 if layout == "array" else _tail(rest, at, end)
     following = rest[behind:].lstrip()
     if following:
         place = at + len(rest) - len(following)

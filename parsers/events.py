@@ -173,7 +173,7 @@ _one_args = {kind: msgspec.json.Decoder(struct) for kind, struct in ARGS.items()
 
 
 def decode_events(block: bytes) -> list[Event]:
-    """Events of `block`: objects with commas between, no brackets. Raises msgspec.DecodeError, RecursionError."""
+    """Events of `block`, objects with commas between. Raises msgspec.MsgspecError, RecursionError."""
     return _events.decode(b"[" + block + b"]")
 
 
@@ -183,8 +183,8 @@ def decode_times(block: bytes) -> list[Times]:
 
 
 def decode_args(kind: str, raws: list[Raw], mended: Callable[[bytes], bytes], lost: set[int]) -> list[Any]:
-    """Arguments of the frame `kind`. Rows whose arguments cannot be read as they are get what `mended` makes of them,
-    and are added to `lost`.
+    """Arguments of the frame `kind`. Rows whose arguments cannot be read as they are get what `mended`
+    makes of them, and are added to `lost`.
     """
     try:
         return _args[kind].decode(b"[" + b",".join(raws) + b"]")

@@ -34,7 +34,8 @@ _PROGRESS_EVERY = 0.05  # seconds
 class Progress:
     """How far the reading is: bytes of the file on disk, events so far, and their number by category.
 
-    `total_bytes` is 0 where it is not known (standard input). `kinds` has the phase for events without category.
+    `total_bytes` is 0 where it is not known (standard input). `kinds` has the phase for events without
+    category.
     """
 
     done_bytes: int
@@ -44,7 +45,7 @@ class Progress:
     snapshot: Callable[[], Trace] | None = field(default=None, repr=False, compare=False)
 
     def partial(self) -> Trace | None:
-        """The trace as far as it is read; a few milliseconds, from any thread. None if nothing is read yet."""
+        """The trace as far as it is read; takes milliseconds, from any thread. None before any event."""
         return self.snapshot() if self.snapshot else None
 
 
@@ -56,9 +57,9 @@ def load(
 ) -> Trace:
     """Read the trace at `path` ("-": standard input), or its saved index, which is made the first time.
 
-    `progress` is called now and then from this thread, at most 20 times a second; `cancelled` is asked as often, and
-    stops the reading with `Cancelled`. `use_cache=False` neither reads nor writes an index. Raises TraceError where
-    nothing can be read.
+    `progress` is called now and then from this thread, at most 20 times a second; `cancelled` is asked
+    as often, and stops the reading with `Cancelled`. `use_cache=False` neither reads nor writes an
+    index. Raises TraceError where nothing can be read.
     """
     name, rebuilt = str(path), None
     use_cache = use_cache and os.path.isfile(name)
@@ -91,7 +92,8 @@ def _progress(trace: Trace) -> Progress:
 def _paused_collector() -> Iterator[None]:
     """Without the cyclic collector, which would walk millions of short-lived objects again and again.
 
-    Four times as fast. Nothing is left to collect: decoded events are in no cycles, and frames are no Python objects.
+    Four times as fast. Nothing is left to collect: decoded events are in no cycles, and frames are no
+    Python objects.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -143,8 +145,8 @@ class _Reading:
     def _read_parts(self, careful: Careful, separator: bytes, at: int) -> Outcome:
         """Read part by part in worker processes, in order; what does not fit is read here.
 
-        A part fits if it begins and ends with an event. It is known to begin with one if the part before it fits, so
-        a cut at the wrong place is always noticed, and read over.
+        A part fits if it begins and ends with an event. It is known to begin with one if the part before
+        it fits, so a cut at the wrong place is always noticed, and read over.
         """
         plain = isinstance(self._text, PlainText)
         pool = Pool(min(os.cpu_count() or 1, _MAX_WORKERS), self._text.path if plain else None, separator)
@@ -178,7 +180,7 @@ class _Reading:
             pool.close()
 
     def _plan(self, begin: int, separator: bytes) -> Part | None:
-        """A part from the event at `begin` to where another seems to begin; None if none does, or at the end."""
+        """A part from the event at `begin` to where another seems to begin; None if none does."""
         look = _SAMPLE
         while look <= _PART:
             offset = begin + _PART - look
@@ -251,7 +253,7 @@ class _Reading:
         trace = self._made(frames, counts, not truncated)
         return replace(trace, notices=(*found, *notices.content(trace)))
 
-    def _made(self, frames: Frames, counts: EventCounts, complete: bool) -> Trace:
+    def _made(self, frames: dict[str, Any], counts: EventCounts, complete: bool) -> Trace:
         text = self._text
         return Trace(
             text.path, text.size, text.compression, self._layout, self._header, counts, complete, **frames

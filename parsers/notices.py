@@ -11,7 +11,8 @@ def damage(
 ) -> list[Notice]:
     """Notices on events that were mended, left out, or cut off.
 
-    `repaired` and `set_aside` are places in the text. `cut_at` is where an event begins that the end cuts off.
+    `repaired` and `set_aside` are places in the text. `cut_at` is where an event begins that the end cuts
+    off.
     """
     notices = []
     if truncated:
@@ -65,7 +66,7 @@ def content(trace: Trace) -> list[Notice]:
     for frame in (trace.annotations, trace.runtime, trace.python, trace.slices):
         unfinished += frame.filter(pl.col("dur_ns").is_null())["offset"].to_list()
     if unfinished:
-        text = f"{_events(len(unfinished))} never finished: no end recorded, or still open when recording stopped"
+        text = f"{_events(len(unfinished))} never finished: no end, or still open when recording stopped"
         notices.append(Notice("unfinished-ops", len(unfinished), text, min(unfinished)))
     if not len(gpu):
         text = "no GPU work in this file; was the GPU recorded, and is this the worker's trace?"

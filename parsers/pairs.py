@@ -5,11 +5,8 @@ import polars as pl
 from traceview import schema
 
 PAIRS = pl.Schema(
-    {
-        "ph": schema.TEXT, "name": schema.TEXT, "begin_ns": pl.Int64, "pid": schema.TEXT, "tid": schema.TEXT,
-        "cat": schema.TEXT, "offset": pl.Int64, "length": pl.Int64,
-    }
-)  # fmt: skip
+    {"ph": schema.TEXT, **{c: t for c, t in schema.SLICES.items() if c not in ("id", "dur_ns")}}
+)
 
 
 def paired(pairs: pl.DataFrame) -> pl.DataFrame:

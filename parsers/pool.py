@@ -1,7 +1,8 @@
 """Worker processes that read parts of a large file at once.
 
-They are started with `subprocess`, not `multiprocessing`, whose start fails inside a running Textual app. A worker
-that cannot be started or dies costs speed only: its parts are reported as not fitting, and are read by the caller.
+They are started with `subprocess`, not `multiprocessing`, whose start fails inside a running Textual
+app. A worker that cannot be started or dies costs speed only: its parts are reported as not fitting, and
+are read by the caller.
 """
 
 import os
@@ -10,6 +11,7 @@ import sys
 import threading
 from collections import deque
 from concurrent.futures import Future
+from contextlib import suppress
 
 import msgspec
 import polars as pl
@@ -29,6 +31,7 @@ class Pool:
         self._changed = threading.Condition()
         self._closed = False
         self._processes: list[subprocess.Popen[bytes]] = []
+        self._alive: list[subprocess.Popen[bytes]] = []
         command = [sys.executable, "-c", _COMMAND.format(path=[p or os.getcwd() for p in sys.path])]
         for _ in range(count):
             try:
@@ -43,6 +46,7 @@ class Pool:
             except (OSError, ValueError):
                 break
             self._processes.append(process)
+            self._alive.append(process)
             threading.Thread(target=self._serve, args=(process,), daemon=True).start()
 
     def __len__(self) -> int:
@@ -71,7 +75,8 @@ class Pool:
 
     def _serve(self, process: "subprocess.Popen[bytes]") -> None:
         """Feed one worker, in a thread: parts in, answers out."""
-        assert process.stdin and process.stdout
+        assert process.stdin
+        assert process.stdout
         dead = False
         try:
             send(process.stdin, Setup(self._path, self._separator))
@@ -92,11 +97,18 @@ class Pool:
                 except (OSError, EOFError, msgspec.MsgspecError, pl.exceptions.PolarsError):
                     dead = True
             future.set_result(batch)
+            if dead and self._another_lives(process):
+                break
         for stream in (process.stdin, process.stdout):
-            try:
+            with suppress(OSError):
                 stream.close()
-            except OSError:
-                pass
+
+    def _another_lives(self, dead: "subprocess.Popen[bytes]") -> bool:
+        """Whether a worker is left for what waits; the last one's thread answers for all that are dead."""
+        with self._changed:
+            if dead in self._alive:
+                self._alive.remove(dead)
+            return bool(self._alive)
 
 
 def _answer(process: "subprocess.Popen[bytes]") -> Batch | None:

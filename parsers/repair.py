@@ -1,7 +1,7 @@
-"""One damaged object's bytes mended: raw quotes, control bytes, bad escapes, invalid UTF-8, bare words, holes.
+"""One damaged object's bytes mended: raw quotes, control bytes, bad escapes, bare words, holes.
 
-A reader that accepts anything walks through the bytes and keeps what it understands; the result is written as
-proper JSON and decoded again like every other event. Numbers keep their digits.
+A reader that accepts anything walks through the bytes and keeps what it understands; the result is
+written as proper JSON and decoded again like every other event. Numbers keep their digits.
 """
 
 import json
@@ -15,11 +15,11 @@ from traceview.parsers.events import COLLECTIVE, EVENT_KEYS, Event
 
 _MAX_DEPTH = 64  # deeper values are given up; real arguments are three deep
 _ARG_KEYS = (
-    *COLLECTIVE, "External id", "Record function id", "Ev Idx", "correlation", "cbid", "stream", "device", "context",
-    "queued", "grid", "block", "bytes", "Python id", "Python parent id", "Python module id", "Input Dims",
-    "Input Strides", "Input type", "Concrete Inputs", "Call stack", "Module Hierarchy", "Sequence number",
-    "Fwd thread id", "registers per thread", "shared memory", "blocks per SM", "warps per SM",
-    "est. achieved occupancy %", "finished", "kernel", "kind", "CallFrom",
+    *COLLECTIVE, "External id", "Record function id", "Ev Idx", "correlation", "cbid", "stream", "device",
+    "context", "queued", "grid", "block", "bytes", "Python id", "Python parent id", "Python module id",
+    "Input Dims", "Input Strides", "Input type", "Concrete Inputs", "Call stack", "Module Hierarchy",
+    "Sequence number", "Fwd thread id", "registers per thread", "shared memory", "blocks per SM",
+    "warps per SM", "est. achieved occupancy %", "finished", "kernel", "kind", "CallFrom",
 )  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def _utf8(data: bytes) -> str:
 
 
 def _string(body: bytes) -> str:
-    """The text of a string's bytes. With an escape that JSON does not know, backslashes are plain characters."""
+    """A string's text. With an escape that JSON does not know, all its backslashes are plain characters."""
     if b"\\" not in body or _BAD_ESCAPE.search(body):
         return _utf8(body)
     try:

@@ -46,7 +46,7 @@ class Text(Protocol):
 class PlainText:
     """An uncompressed file, read at any place."""
 
-    compression = None
+    compression: str | None = None
     damaged_at: int | None = None
 
     def __init__(self, path: str, handle: int, size: int) -> None:

@@ -66,7 +66,7 @@ def _unescaped(text: npt.NDArray[np.uint8], quotes: IntArray, escaped: bool) -> 
 
 @dataclass(frozen=True)
 class Elements:
-    """Objects and lists in a list: places of those that are complete, and where the list is closed, if it is."""
+    """Places of the complete objects and lists in a list, and where it is closed, if it is."""
 
     begins: IntArray
     ends: IntArray
@@ -86,7 +86,7 @@ def elements(data: bytes) -> Elements:
 
 
 def learn_separator(sample: bytes) -> bytes | None:
-    """The bytes between two events, from a brace to the next event's first quote, that `sample` has most often.
+    """The bytes that stand most often between two events: a brace to the next event's first quote.
 
     `sample` starts inside the list of events.
     """
@@ -101,8 +101,8 @@ def learn_separator(sample: bytes) -> bytes | None:
 def places(block: bytes, separator: bytes | None, count: int | None = None) -> tuple[IntArray, IntArray]:
     """Begin and length of each event of `block`, which starts and ends with an event.
 
-    The separator is trusted where it divides the block into `count` events (or no count is known); otherwise the
-    exact way is gone.
+    The separator is trusted where it divides the block into `count` events (or no count is known);
+    otherwise the exact way is gone.
     """
     if separator:
         pieces = np.fromiter(map(len, block.split(separator)), dtype=np.int64)

@@ -1,13 +1,13 @@
 """A process of its own that reads parts of the list of events; started and fed by `traceview.parsers.pool`.
 
-Over its standard input come messages (length, msgpack, then plain bytes), over its standard output the batches as
-Arrow streams. It ends when its input does.
+Over its standard input come messages (length, msgpack, then plain bytes), over its standard output the
+batches as Arrow streams. It ends when its input does.
 """
 
 import io
 import os
 import sys
-from typing import BinaryIO
+from typing import IO
 
 import msgspec
 import polars as pl
@@ -20,14 +20,18 @@ WORKER_WINDOW = 4 << 20
 
 
 class Setup(msgspec.Struct):
-    """First message: the file to read from, or None where the bytes come with each part; what divides events."""
+    """First message: the file to read from, or None where the bytes come with each part; what divides
+    events.
+    """
 
     path: str | None
     separator: bytes | None
 
 
 class Part(msgspec.Struct):
-    """Events from `begin` to `end`, where the next event begins; `size` bytes follow where there is no file."""
+    """Events from `begin` to `end`, where the next event begins; `size` bytes follow where there is no
+    file.
+    """
 
     begin: int
     end: int
@@ -47,7 +51,8 @@ class Answer(msgspec.Struct):
 class Held:
     """A part's bytes as a text."""
 
-    path, size, compression = "", 0, None
+    path, size = "", 0
+    compression: str | None = None
     damaged_at: int | None = None
 
     def __init__(self, offset: int, data: bytes) -> None:
@@ -67,7 +72,7 @@ class Held:
         pass
 
 
-def send(stream: BinaryIO, message: msgspec.Struct, *data: bytes) -> None:
+def send(stream: IO[bytes], message: msgspec.Struct, *data: bytes) -> None:
     """Write a message and the bytes that follow it."""
     head = msgspec.msgpack.encode(message)
     stream.write(len(head).to_bytes(4, "little"))
@@ -77,14 +82,16 @@ def send(stream: BinaryIO, message: msgspec.Struct, *data: bytes) -> None:
     stream.flush()
 
 
-def receive(stream: BinaryIO) -> bytes | None:
+def receive(stream: IO[bytes]) -> bytes | None:
     """The next message's bytes; None at the end."""
     size = stream.read(4)
     return stream.read(int.from_bytes(size, "little")) if len(size) == 4 else None
 
 
 def read_part(data: bytes, part: Part, separator: bytes | None) -> Batch | None:
-    """The batch of a part whose bytes (and the first of what follows) are `data`; None where it does not fit."""
+    """The batch of a part whose bytes (and the first of what follows) are `data`; None where it does not
+    fit.
+    """
     batches: list[Batch] = []
     text = Held(part.begin, data)
     careful = Careful(text, separator, lambda batch, _: batches.append(batch), WORKER_WINDOW)

@@ -89,11 +89,12 @@ def _same_spelling(one: Groups, two: Groups) -> list[Pair]:
     ]
 
 
-def spelling(name: str | None) -> str:
-    """A name without what differs from build to build and means nothing."""
+def spelling(name: str | None, but: str | None = None) -> str:
+    """A name without what differs from build to build and means nothing; one of these may be left in."""
     text = name or ""
-    for _, pattern, plain in _SPELLINGS:
-        text = pattern.sub(plain, text)
+    for what, pattern, plain in _SPELLINGS:
+        if what != but:
+            text = pattern.sub(plain, text)
     return text
 
 
@@ -101,15 +102,8 @@ def difference(before: str | None, after: str | None) -> str | None:
     """In what two names differ that have one spelling: `slashes`; None where they are different names."""
     if spelling(before) != spelling(after):
         return None
-    words = [what for what, pattern, plain in _SPELLINGS if _touched(pattern, plain, before, after)]
+    words = [what for what, *_ in _SPELLINGS if spelling(before, but=what) != spelling(after, but=what)]
     return " and ".join(words) or None
-
-
-def _touched(pattern: re.Pattern[str], plain: str, before: str | None, after: str | None) -> bool:
-    """Whether the names differ in what the pattern finds."""
-    return [m.group() for m in pattern.finditer(before or "")] != [
-        m.group() for m in pattern.finditer(after or "")
-    ]
 
 
 def _same_op(one: Groups, two: Groups, before_signs: pl.DataFrame, after_signs: pl.DataFrame) -> list[Pair]:

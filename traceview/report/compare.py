@@ -161,9 +161,9 @@ def _rest(groups: Sequence[dict[str, Any]], listed: Sequence[dict[str, Any]], li
         lines.append(f"... and {len(listed) - limit:,} groups more that are not the same, {_signed(delta)}\n")
     if same := [g for g in groups if g["status"] == "same"]:
         times = f"{fmt_ns(sum(g['before_ns'] for g in same))} a step"
-        lines.append(
-            f"{len(same):,} groups are the same: {times}, {_signed(sum(g['delta_ns'] for g in same))}\n"
-        )
+        groups_are = "group is" if len(same) == 1 else "groups are"
+        delta = _signed(sum(g["delta_ns"] for g in same))
+        lines.append(f"{len(same):,} {groups_are} the same: {times}, {delta}\n")
     return "".join(lines)
 
 
@@ -189,7 +189,7 @@ def _variant_rows(group: dict[str, Any]) -> list[list[str]]:
 
 
 def groups_csv(document: dict[str, Any]) -> str:
-    """The groups as CSV, exact values, one row a group; then idle, unexplained and the step, of kind `step`."""
+    """The groups as CSV, exact values, one row a group; then idle, unexplained, the step (kind `step`)."""
     keys = ["key", "kind", "status", "matched_by", "before_ns", "after_ns", "delta_ns", "noise_ns"]
     keys += ["calls_before", "calls_after", "name_after", "family"]
     step, idle = document["step_ns"], document["idle_ns"]

@@ -40,6 +40,8 @@ _LAUNCHES = [
     Column("shapes", number=False, elastic=True),
 ]
 _LISTED = 20
+# A fact's line; the four frames of a Python stack fit, a template of 10 KB loses its middle.
+_LONGEST = 500
 
 
 def note(
@@ -130,7 +132,7 @@ def _launch(row: dict[str, Any], width: int) -> str:
     if op_stack == "-" and row["launch_link"] == "graph":
         op_stack = "- (inside a CUDA graph)"
     facts = {
-        "kernel": shorten(row["name"] or "-", 400),
+        "kernel": row["name"] or "-",
         "duration": f"{fmt_ns(row['dur_ns'])} ({fmt_count(row['dur_ns'])} ns), launch {row['id']}, "
         + ("outside of any step" if row["step"] is None else f"step {row['step']}"),
         "grid x block": f"{fmt_grid(row['grid'])} x {fmt_grid(row['block'])}",
@@ -142,7 +144,7 @@ def _launch(row: dict[str, Any], width: int) -> str:
         "launched by": f"{row['launched_by'] or '-'} ({row['launch_link']}), "
         f"delay {fmt_ns(row['launch_delay_ns'])}",
     }
-    lines = "".join(f"- {key}: {md_cell(value)}\n" for key, value in facts.items())
+    lines = "".join(f"- {key}: {md_cell(shorten(value, _LONGEST))}\n" for key, value in facts.items())
     return f"## The biggest launch: {md_cell(shorten(row['short_name'], width - 24))}\n\n{lines}"
 
 

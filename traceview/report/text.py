@@ -40,14 +40,14 @@ _STEP_COLUMNS = [
 _LAUNCH_COLUMNS = [
     Column("id"),
     Column("step"),
-    Column("start"),
+    Column("start", spare=1),
     Column("duration"),
-    Column("delay", spare=2),
-    Column("stream", spare=4),
+    Column("delay", spare=3),
+    Column("stream", spare=5),
     Column("grid", number=False),
-    Column("block", number=False, spare=3),
+    Column("block", number=False, spare=4),
     Column("op", number=False, elastic=True),
-    Column("shapes", number=False, elastic=True, spare=1),
+    Column("shapes", number=False, elastic=True, spare=2),
     Column("kernel", number=False, elastic=True),
 ]
 
@@ -74,8 +74,8 @@ def facts_lines(document: dict[str, Any]) -> list[str]:
     ]
     if used:
         lines += [
-            f"GPU       {safe_text(', '.join(names))}; {gpu['kernels']:,} kernels, {gpu['copies']:,} copies, "
-            f"{gpu['sets']:,} sets",
+            f"GPU       {shorten(', '.join(names), 200)}; {gpu['kernels']:,} kernels, "
+            f"{gpu['copies']:,} copies, {gpu['sets']:,} sets",
             f"time      sum {fmt_ns(gpu['sum_ns'])}, busy {fmt_ns(gpu['busy_ns'])} of a span of "
             f"{fmt_ns(gpu['span_ns'])}, idle {fmt_ns(gpu['idle_ns'])}",
         ]

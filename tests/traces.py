@@ -36,16 +36,16 @@ def kernel(
     return _slice(cat, name, ts, dur, device, stream, {**known, **shape, **args})
 
 
-def copy(name: str, ts: float, dur: float, correlation: Any = None, *, bytes: Any = None, **more: Any) -> Event:
+def copy(
+    name: str, ts: float, dur: float, correlation: Any = None, *, bytes: Any = None, **more: Any
+) -> Event:
     """A copy on the GPU, such as `Memcpy HtoD (Pinned -> Device)`."""
     return kernel(name, ts, dur, correlation, grid=None, block=None, cat="gpu_memcpy", bytes=bytes, **more)
 
 
 def fill(ts: float, dur: float, correlation: Any = None, **more: Any) -> Event:
     """A memset on the GPU."""
-    return kernel(
-        "Memset (Device)", ts, dur, correlation, grid=None, block=None, cat="gpu_memset", **more
-    )
+    return kernel("Memset (Device)", ts, dur, correlation, grid=None, block=None, cat="gpu_memset", **more)
 
 
 def launch(
@@ -96,16 +96,21 @@ def gpu_marker(
 
 
 def frame(
-    name: str, ts: float, dur: float, id: Any = None, parent: Any = None, *, pid: Any = HOST, tid: Any = THREAD
+    name: str,
+    ts: float,
+    dur: float,
+    id: Any = None,
+    parent: Any = None,
+    *,
+    pid: Any = HOST,
+    tid: Any = THREAD,
 ) -> Event:
     """A Python frame, or with the name `nn.Module: X_0` a module's call."""
     known = {"Python id": id, "Python parent id": parent}
     return _slice("python_function", name, ts, dur, pid, tid, known)
 
 
-def _slice(
-    cat: str, name: str, ts: float, dur: float, pid: Any, tid: Any, args: dict[str, Any]
-) -> Event:
+def _slice(cat: str, name: str, ts: float, dur: float, pid: Any, tid: Any, args: dict[str, Any]) -> Event:
     given = {key: value for key, value in args.items() if value is not None}
     return {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur, "args": given}
 

@@ -65,7 +65,8 @@ def test_what_is_around_a_moment_is_the_last_to_open_of_those_that_hold_it(
     rows: Rows, moments: list[tuple[int, int]]
 ) -> None:
     found = nest(frame_of(rows)).around(
-        np.array([m[0] for m in moments], dtype=np.int64), np.array([m[1] * TICK for m in moments], dtype=np.int64)
+        np.array([m[0] for m in moments], dtype=np.int64),
+        np.array([m[1] * TICK for m in moments], dtype=np.int64),
     )
     for (thread, at), row in zip(moments, found.tolist(), strict=True):
         holding = [

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.traces import Event, copy, frame, kernel, launch, launched, op, session
 
+from tests.traces import Event, copy, frame, kernel, launch, launched, op, session
 from traceview.analysis.attribution import launch_calls
 from traceview.analysis.launches import Query
 from traceview.selection import EVERYTHING
@@ -78,7 +78,8 @@ def test_a_kernel_that_starts_before_its_call_keeps_the_link_and_a_negative_dela
 
 
 @pytest.mark.parametrize(
-    ("correlation", "device", "stream"), [(501, 3, 7), ("501", "3", "7"), ("501", "GPU 3", "stream 7"), (501.0, 3.0, 7.0)]
+    ("correlation", "device", "stream"),
+    [(501, 3, 7), ("501", "3", "7"), ("501", "GPU 3", "stream 7"), (501.0, 3.0, 7.0)],
 )
 def test_ids_are_numbers_however_they_are_spelled(
     tmp_path: Path, correlation: Any, device: Any, stream: Any
@@ -164,14 +165,22 @@ def test_one_external_id_that_differs_from_its_correlation_vouches_for_all(tmp_p
 
 def test_an_external_id_of_zero_is_none(tmp_path: Path) -> None:
     row = only(
-        tmp_path, op("aten::zero", 200, 20, 0), op("aten::mm", 0, 20, 3), launch(5, 9), kernel("k", 50, 7, 9, external=0)
+        tmp_path,
+        op("aten::zero", 200, 20, 0),
+        op("aten::mm", 0, 20, 3),
+        launch(5, 9),
+        kernel("k", 50, 7, 9, external=0),
     )
     assert (row["op"], row["op_link"]) == ("aten::mm", "containment")
 
 
 def test_ops_of_equal_time_nest_in_the_order_of_the_file(tmp_path: Path) -> None:
     row = only(
-        tmp_path, op("aten::to", 0, 20), op("aten::_to_copy", 0, 20), op("aten::copy_", 0, 20), *launched("k", 5, 50, 7, 1)
+        tmp_path,
+        op("aten::to", 0, 20),
+        op("aten::_to_copy", 0, 20),
+        op("aten::copy_", 0, 20),
+        *launched("k", 5, 50, 7, 1),
     )
     assert row["op_stack"] == ["aten::copy_", "aten::_to_copy", "aten::to"]
 
@@ -227,7 +236,9 @@ def test_frames_and_modules_around_the_call_run_from_the_inside_out(tmp_path: Pa
 
 
 def test_without_parent_ids_frames_nest_by_time(tmp_path: Path) -> None:
-    stack, _ = call_site(tmp_path, frame("a.py(1): a", 0, 100), frame("b.py(2): b", 5, 50), *launched("k", 20, 200, 7, 1))
+    stack, _ = call_site(
+        tmp_path, frame("a.py(1): a", 0, 100), frame("b.py(2): b", 5, 50), *launched("k", 20, 200, 7, 1)
+    )
     assert stack == ["b.py(2): b", "a.py(1): a"]
 
 
@@ -266,7 +277,10 @@ def test_parent_ids_that_lead_nowhere_or_in_a_ring_give_way_to_nesting(
 
 def test_kernels_of_a_graph_have_the_python_frames_of_the_replay(tmp_path: Path) -> None:
     row = only(
-        tmp_path, frame("graphs.py(80): replay", 0, 100, 1), launch(10, 5, name="cudaGraphLaunch"), kernel("k", 50, 7, 5)
+        tmp_path,
+        frame("graphs.py(80): replay", 0, 100, 1),
+        launch(10, 5, name="cudaGraphLaunch"),
+        kernel("k", 50, 7, 5),
     )
     assert (row["python_stack"], row["op_stack"]) == (["graphs.py(80): replay"], [])
 

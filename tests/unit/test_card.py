@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.traces import kernel, session, steps
 
+from tests.traces import kernel, session, steps
 from traceview.api import Session
 from traceview.errors import TraceError
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.traces import Event, copy, kernel, launch, launched, op, session, steps
 
+from tests.traces import Event, copy, kernel, launch, launched, op, session, steps
 from traceview.selection import Selection
 
 
@@ -38,8 +38,12 @@ def test_p95_lies_between_two_ranks(tmp_path: Path) -> None:
     assert only(tmp_path, 1, 2, 3, 4, 5)["p95_ns"] == 4_800
 
 
-@pytest.mark.parametrize(("durations", "mean"), [((0.001, 0.002), 2), ((0.002, 0.003), 2), ((0.003, 0.004), 4)])
-def test_half_a_nanosecond_goes_to_the_even_one(tmp_path: Path, durations: tuple[float, float], mean: int) -> None:
+@pytest.mark.parametrize(
+    ("durations", "mean"), [((0.001, 0.002), 2), ((0.002, 0.003), 2), ((0.003, 0.004), 4)]
+)
+def test_half_a_nanosecond_goes_to_the_even_one(
+    tmp_path: Path, durations: tuple[float, float], mean: int
+) -> None:
     # 1.5, 2.5 and 3.5 ns.
     group = only(tmp_path, *durations)
     assert (group["mean_ns"], group["p50_ns"]) == (mean, mean)
@@ -47,7 +51,13 @@ def test_half_a_nanosecond_goes_to_the_even_one(tmp_path: Path, durations: tuple
 
 def test_untimed_launches_count_as_calls_and_nowhere_else(tmp_path: Path) -> None:
     # 80 + 150 + 200 = 430 over three, not over five.
-    events = [kernel("k", 100, 80), kernel("k", 200, 150), kernel("k", 400, 200), kernel("k", 0, 0), kernel("k", 0, 0)]
+    events = [
+        kernel("k", 100, 80),
+        kernel("k", 200, 150),
+        kernel("k", 400, 200),
+        kernel("k", 0, 0),
+        kernel("k", 0, 0),
+    ]
     (group,) = groups(tmp_path, *events)
     assert [group[k] for k in ("calls", "sum_ns", "mean_ns", "min_ns")] == [5, 430_000, 143_333, 80_000]
 
@@ -102,7 +112,10 @@ def test_calls_per_step_are_over_the_selected_steps_without_what_is_outside(tmp_
 
 def test_one_name_of_two_kinds_is_two_groups(tmp_path: Path) -> None:
     found = groups(tmp_path, kernel("x", 0, 5), copy("x", 10, 4))
-    assert [(g["name"], g["kind"], g["family"]) for g in found] == [("x", "kernel", "other"), ("x", "memcpy", "memcpy")]
+    assert [(g["name"], g["kind"], g["family"]) for g in found] == [
+        ("x", "kernel", "other"),
+        ("x", "memcpy", "memcpy"),
+    ]
 
 
 def test_names_are_told_apart_to_their_last_character(tmp_path: Path) -> None:
@@ -116,7 +129,10 @@ def test_kernels_without_a_name_are_a_group(tmp_path: Path) -> None:
     nameless = kernel("", 0, 5)
     del nameless["name"]
     found = groups(tmp_path, nameless, kernel("", 10, 4))
-    assert [(g["name"], g["family"], g["sum_ns"]) for g in found] == [(None, "other", 5_000), ("", "other", 4_000)]
+    assert [(g["name"], g["family"], g["sum_ns"]) for g in found] == [
+        (None, "other", 5_000),
+        ("", "other", 4_000),
+    ]
 
 
 # Variants.
@@ -146,9 +162,14 @@ def test_another_grid_or_block_is_another_variant(tmp_path: Path) -> None:
 
 def test_other_shapes_or_types_of_the_op_are_another_variant(tmp_path: Path) -> None:
     events = []
-    for i, (dims, types) in enumerate([([[8]], ["float"]), ([[9]], ["float"]), ([[8]], ["c10::Half"]), ([[8]], ["float"])]):
+    for i, (dims, types) in enumerate(
+        [([[8]], ["float"]), ([[9]], ["float"]), ([[8]], ["c10::Half"]), ([[8]], ["float"])]
+    ):
         at = 100 * i
-        events += [op("aten::x", at, 20, 50 + i, dims=dims, types=types), launch(at + 5, 1 + i, external=50 + i)]
+        events += [
+            op("aten::x", at, 20, 50 + i, dims=dims, types=types),
+            launch(at + 5, 1 + i, external=50 + i),
+        ]
         events.append(kernel("k", at + 30, 5, 1 + i, external=50 + i))
     assert variants(tmp_path, *events) == 3
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.traces import Event, frame, kernel, launched, op, session, write
 
+from tests.traces import Event, frame, kernel, launched, op, session, write
 from traceview.analysis import header
 from traceview.api import open_session
 from traceview.trace import Trace

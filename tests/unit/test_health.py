@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.traces import Event, kernel, launch, launched, marker, op, session, steps
 
+from tests.traces import Event, kernel, launch, launched, marker, op, session, steps
 from traceview.trace import Notice
 
 H100 = [{"id": 0, "name": "NVIDIA H100 80GB HBM3", "numSms": 132}]
@@ -34,7 +34,11 @@ def test_a_sound_trace_has_none(tmp_path: Path) -> None:
         ("negative-delay", 1, launched("early", 40, 39, 5, 7)),
         ("untimed-events", 2, [kernel("k", 0, 0), kernel("k", 9, -1)]),
         ("unfinished-ops", 1, [op("aten::cut", 50, -1)]),
-        ("suspect-duration", 1, [kernel("wild", 100, 900), *(kernel("k", 200 + 200 * i, 200) for i in range(4))]),
+        (
+            "suspect-duration",
+            1,
+            [kernel("wild", 100, 900), *(kernel("k", 200 + 200 * i, 200) for i in range(4))],
+        ),
     ],
 )
 def test_each_oddity_is_counted(tmp_path: Path, code: str, count: int, event: list[Event]) -> None:
@@ -56,7 +60,10 @@ def test_gpus_that_the_file_does_not_name_are_counted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "what"),
-    [("no-gpu-work", [op("aten::mm", 0, 5, dims=[[8]])]), ("no-shapes", [op("aten::mm", 0, 5), kernel("k", 1, 2)])],
+    [
+        ("no-gpu-work", [op("aten::mm", 0, 5, dims=[[8]])]),
+        ("no-shapes", [op("aten::mm", 0, 5), kernel("k", 1, 2)]),
+    ],
 )
 def test_what_is_missing_is_said(tmp_path: Path, name: str, what: list[Event]) -> None:
     assert name in notices(tmp_path, *what)

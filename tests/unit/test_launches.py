@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.traces import copy, frame, kernel, launch, launched, op, session, steps
 
+from tests.traces import copy, frame, kernel, launch, launched, op, session, steps
 from traceview.analysis.launches import Query
 from traceview.api import Session
 from traceview.errors import TraceError
@@ -159,17 +159,29 @@ def test_the_document_of_one_launch(tmp_path: Path) -> None:
     assert {key: row[key] for key in wanted} == wanted
 
 
-CONTRACT = """id name kind family step begin_ns dur_ns device stream correlation grid block registers_per_thread
-    shared_memory_bytes graph_id graph_node launched_by launch_begin_ns launch_delay_ns launch_link op op_link
-    op_stack modules python_stack input_dims input_types elements elements_from bytes bytes_from flops flops_from
-    assumptions bandwidth_gbs peak_bandwidth_fraction floor_ns bound suspect collective""".split()
+CONTRACT = (
+    "id", "name", "kind", "family", "step", "begin_ns", "dur_ns", "device", "stream", "correlation", "grid",
+    "block", "registers_per_thread", "shared_memory_bytes", "graph_id", "graph_node", "launched_by",
+    "launch_begin_ns", "launch_delay_ns", "launch_link", "op", "op_link", "op_stack", "modules",
+    "python_stack", "input_dims", "input_types", "elements", "elements_from", "bytes", "bytes_from", "flops",
+    "flops_from", "assumptions", "bandwidth_gbs", "peak_bandwidth_fraction", "floor_ns", "bound", "suspect",
+    "collective",
+)  # fmt: skip
 
 
 def test_what_the_file_does_not_say_is_null(tmp_path: Path) -> None:
     bare = {"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 2}
     (row,) = session(tmp_path, bare).launches_document(EVERYTHING, Query())["rows"]
     assert set(CONTRACT) <= set(row)
-    said = {"id": 0, "name": "k", "kind": "kernel", "family": "other", "step": 0, "begin_ns": 1000, "dur_ns": 2000}
+    said = {
+        "id": 0,
+        "name": "k",
+        "kind": "kernel",
+        "family": "other",
+        "step": 0,
+        "begin_ns": 1000,
+        "dur_ns": 2000,
+    }
     said |= {"launch_link": "none", "op_link": "none", "op_stack": [], "modules": [], "python_stack": []}
     said |= {"assumptions": [], "suspect": False}
     assert {key: row[key] for key in CONTRACT} == {**dict.fromkeys(CONTRACT), **said}
@@ -184,9 +196,9 @@ def test_a_graph_node_is_the_low_half_of_its_id(tmp_path: Path) -> None:
 
 
 def test_the_bytes_of_a_copy_are_the_files(tmp_path: Path) -> None:
-    (row,) = session(
-        tmp_path, copy("Memcpy HtoD (Pinned -> Device)", 0, 5, bytes=4096)
-    ).launches_document(EVERYTHING, Query())["rows"]
+    (row,) = session(tmp_path, copy("Memcpy HtoD (Pinned -> Device)", 0, 5, bytes=4096)).launches_document(
+        EVERYTHING, Query()
+    )["rows"]
     assert (row["bytes"], row["bytes_from"]) == (4096, "trace")
 
 
@@ -194,7 +206,9 @@ def test_shapes_of_any_form_come_back_as_they_were(tmp_path: Path) -> None:
     # A list of tensors is one level deeper.
     dims: list[Any] = [[[2, 3], [4]], [], [0, 8]]
     (row,) = session(
-        tmp_path, op("aten::cat", 0, 20, dims=dims, types=["TensorList", "Scalar", "float"]), *launched("k", 5, 30, 5, 1)
+        tmp_path,
+        op("aten::cat", 0, 20, dims=dims, types=["TensorList", "Scalar", "float"]),
+        *launched("k", 5, 30, 5, 1),
     ).launches_document(EVERYTHING, Query())["rows"]
     assert row["input_dims"] == dims
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from tests.traces import launched, marker, session
 
+from tests.traces import launched, marker, session
 from traceview.analysis.markers import MarkerFacts, marker_facts
 
 # source, marker, phase, requests, tokens
@@ -44,7 +44,9 @@ GRAMMARS = [
 def test_a_marker_of_a_framework_makes_steps(
     tmp_path: Path, source: str, name: str, phase: str | None, batch: int | None, tokens: int | None
 ) -> None:
-    found = session(tmp_path, marker(name, 0, 50), marker(name, 60, 50), *launched("k", 5, 10, 5, 1)).found_steps
+    found = session(
+        tmp_path, marker(name, 0, 50), marker(name, 60, 50), *launched("k", 5, 10, 5, 1)
+    ).found_steps
     assert (found.source, found.windows.height) == (source, 2)
     step = found.windows.row(0, named=True)
     assert (step["name"], step["phase"], step["batch"], step["tokens"]) == (name, phase, batch, tokens)

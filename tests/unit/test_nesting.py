@@ -46,7 +46,9 @@ def around(found: Nest, *moments: int, thread: int = 0) -> list[int]:
         pytest.param([(0, 100), (10, 20, 1)], [NONE, NONE], id="another thread encloses nothing"),
     ],
 )
-def test_the_parent_is_the_innermost_slice_that_is_still_open(rows: list[tuple[int, ...]], parent: list[int]) -> None:
+def test_the_parent_is_the_innermost_slice_that_is_still_open(
+    rows: list[tuple[int, ...]], parent: list[int]
+) -> None:
     assert parents(*rows) == parent
 
 

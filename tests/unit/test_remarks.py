@@ -5,17 +5,18 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.traces import Event, kernel, launch, launched, op, session, steps
 
+from tests.traces import Event, kernel, launch, launched, op, session, steps
 from traceview.analysis.remarks import layers
 from traceview.api import Session
 from traceview.selection import EVERYTHING
 
 CAST = (
-    "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)"
-    "::{lambda()#3}::operator()() const::{lambda()#12}::operator()() const::{lambda(c10::BFloat16)#1}, "
-    "std::array<char*, 2ul>, 4, TrivialOffsetCalculator<1, unsigned int>, TrivialOffsetCalculator<1, unsigned int>, "
-    "at::native::memory::LoadWithCast<1>, at::native::memory::StoreWithCast<1> >(int)"
+    "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda("
+    "at::TensorIteratorBase&)::{lambda()#3}::operator()() const::{lambda()#12}::operator()() const::"
+    "{lambda(c10::BFloat16)#1}, std::array<char*, 2ul>, 4, TrivialOffsetCalculator<1, unsigned int>, "
+    "TrivialOffsetCalculator<1, unsigned int>, at::native::memory::LoadWithCast<1>, "
+    "at::native::memory::StoreWithCast<1> >(int)"
 )
 
 
@@ -72,7 +73,9 @@ def test_a_count_per_step_is_put_beside_the_layers(tmp_path: Path) -> None:
     # Three kernels run four times a step, a fourth eight times.
     events: list[Event] = steps(0, dur=10_000)
     for call in range(4):
-        for number, name in enumerate(["gemm_x", "rms_norm_kernel", "silu_and_mul", "topk_softmax", "topk_softmax"]):
+        for number, name in enumerate(
+            ["gemm_x", "rms_norm_kernel", "silu_and_mul", "topk_softmax", "topk_softmax"]
+        ):
             at = 1000 * call + 100 * number
             events += launched(name, at, at + 50, 5, 10 * call + number + 1)
     asked = session(tmp_path, *events)
@@ -84,7 +87,9 @@ def test_a_count_per_step_is_put_beside_the_layers(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("longest", "said"), [(10, False), (100, True)])
 def test_a_tail_far_above_the_median_is_said(tmp_path: Path, longest: float, said: bool) -> None:
-    asked = session(tmp_path, *(kernel("gemm_x", 200 * i + 1, dur) for i, dur in enumerate([5, 5, 5, longest])))
+    asked = session(
+        tmp_path, *(kernel("gemm_x", 200 * i + 1, dur) for i, dur in enumerate([5, 5, 5, longest]))
+    )
     assert ("x p50" in remark(asked, "gemm")) == said
 
 

@@ -56,7 +56,12 @@ def test_the_widest_of_several_elastic_columns_gives_first() -> None:
 
 
 def test_columns_that_can_be_spared_go_where_nothing_else_helps_the_most_spare_first() -> None:
-    columns = [Column("id"), Column("stream", spare=2), Column("delay", spare=1), Column("op", number=False, elastic=True)]
+    columns = [
+        Column("id"),
+        Column("stream", spare=2),
+        Column("delay", spare=1),
+        Column("op", number=False, elastic=True),
+    ]
     rows = [["1", "7", "25 us", "aten::mm"]]
     heads = {width: plain_table(columns, rows, width).splitlines()[0].split() for width in (80, 25, 14)}
     assert heads == {
@@ -69,7 +74,10 @@ def test_columns_that_can_be_spared_go_where_nothing_else_helps_the_most_spare_f
 @pytest.mark.parametrize("width", [40, 60, 99])
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_text_breaks_a_table(name: str, width: int) -> None:
-    for table in (plain_table(NAME_AND_SUM, [[name, "5 us"]], width), markdown_table(NAME_AND_SUM, [[name, "5 us"]], width)):
+    for table in (
+        plain_table(NAME_AND_SUM, [[name, "5 us"]], width),
+        markdown_table(NAME_AND_SUM, [[name, "5 us"]], width),
+    ):
         assert len(table.splitlines()) == table.count("\n") <= 3
         assert all(char == "\n" or char.isprintable() for char in table)
         assert len({cell_width(line) for line in table.splitlines()}) == 1 or not table.startswith("|")
@@ -84,7 +92,12 @@ def test_every_row_of_a_markdown_table_has_its_columns(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "shown"),
-    [("a|b", r"a\|b"), ("*x*", r"\*x\*"), ("gemm_64x8<4>", "gemm_64x8<4>"), ("step[DECODE bs=64]", "step[DECODE bs=64]")],
+    [
+        ("a|b", r"a\|b"),
+        ("*x*", r"\*x\*"),
+        ("gemm_64x8<4>", "gemm_64x8<4>"),
+        ("step[DECODE bs=64]", "step[DECODE bs=64]"),
+    ],
 )
 def test_markdown_shows_text_as_it_is(name: str, shown: str) -> None:
     assert f"| {shown} " in markdown_table(NAME_AND_SUM, [[name, "5 us"]])

@@ -32,7 +32,9 @@ def test_a_number_that_two_markers_bear_means_both() -> None:
     assert parse_steps("#1", ["ProfilerStep#1", "ProfilerStep#1", "ProfilerStep#11"]) == (0, 1)
 
 
-@pytest.mark.parametrize("text", ["", "x", "1-3", "1:2:3", "1,", ",1", "1.5", "#", "#x", "-1", "-:-", " 3", "9" * 5000])
+@pytest.mark.parametrize(
+    "text", ["", "x", "1-3", "1:2:3", "1,", ",1", "1.5", "#", "#x", "-1", "-:-", " 3", "9" * 5000]
+)
 def test_other_forms_are_refused_with_the_forms_there_are(text: str) -> None:
     with pytest.raises(TraceError, match=r"not of the form 3, 3:10, 1:, 2,5,7 or #12") as caught:
         parse_steps(text, TEN)

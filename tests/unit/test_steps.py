@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.traces import Event, gpu_marker, kernel, launch, launched, marker, session, steps
 
+from tests.traces import Event, gpu_marker, kernel, launch, launched, marker, session, steps
 from traceview.api import Session
 from traceview.selection import Selection
 
@@ -20,7 +20,9 @@ def table(asked: Session, *columns: str) -> list[tuple[Any, ...]]:
     """One row a step; times in microseconds."""
     rows = asked.steps().select(columns).rows()
     return [
-        tuple(v // 1000 if c.endswith("_ns") and v is not None else v for c, v in zip(columns, row, strict=True))
+        tuple(
+            v // 1000 if c.endswith("_ns") and v is not None else v for c, v in zip(columns, row, strict=True)
+        )
         for row in rows
     ]
 
@@ -59,7 +61,11 @@ def test_work_launched_between_two_steps_or_before_all_is_outside(tmp_path: Path
 
 def test_without_a_launch_the_cpu_window_that_holds_its_start_decides(tmp_path: Path) -> None:
     asked = session(
-        tmp_path, *steps(0, 100, dur=100), kernel("in", 120, 30, 7), kernel("out", 200, 5, 8), kernel("no id", 50, 5)
+        tmp_path,
+        *steps(0, 100, dur=100),
+        kernel("in", 120, 30, 7),
+        kernel("out", 200, 5, 8),
+        kernel("no id", 50, 5),
     )
     assert step_of(asked) == {"in": 1, "out": None, "no id": 0}
 
@@ -150,7 +156,10 @@ def test_of_overlapping_steps_the_first_holds_what_both_could(tmp_path: Path) ->
 
 def test_a_marker_inside_another_is_no_step_of_its_own(tmp_path: Path) -> None:
     asked = session(
-        tmp_path, marker("ProfilerStep#0", 0, 100), marker("ProfilerStep#1", 20, 30), *launched("k", 25, 30, 5, 1)
+        tmp_path,
+        marker("ProfilerStep#0", 0, 100),
+        marker("ProfilerStep#1", 20, 30),
+        *launched("k", 25, 30, 5, 1),
     )
     assert table(asked, "index", "name") == [(0, "ProfilerStep#0")]
     assert step_of(asked) == {"k": 0}
@@ -228,7 +237,9 @@ def test_idle_is_the_window_without_any_work_whoever_launched_it(tmp_path: Path)
 
 
 def test_work_that_ends_with_its_step_does_not_straddle(tmp_path: Path) -> None:
-    asked = session(tmp_path, *steps(0, 100, dur=100), *launched("k", 10, 20, 80, 1), *launched("j", 105, 110, 91, 2))
+    asked = session(
+        tmp_path, *steps(0, 100, dur=100), *launched("k", 10, 20, 80, 1), *launched("j", 105, 110, 91, 2)
+    )
     assert table(asked, "straddling") == [(0,), (1,)]
 
 
@@ -249,7 +260,9 @@ def test_two_devices_have_two_windows_of_idle_time(tmp_path: Path) -> None:
 
 
 def test_a_step_without_gpu_work_stays(tmp_path: Path) -> None:
-    asked = session(tmp_path, *steps(0, 100, 200, dur=100), *launched("a", 1, 10, 5, 1), *launched("b", 201, 210, 5, 2))
+    asked = session(
+        tmp_path, *steps(0, 100, 200, dur=100), *launched("a", 1, 10, 5, 1), *launched("b", 201, 210, 5, 2)
+    )
     assert table(asked, "index", "events", "sum_ns", "busy_ns", "idle_ns") == [
         (0, 1, 5, 5, 95),
         (1, 0, 0, 0, 100),
@@ -274,7 +287,9 @@ def test_without_markers_the_whole_trace_is_one_step(tmp_path: Path) -> None:
     # The extent of the GPU work; the launches before it are outside of nothing.
     asked = session(tmp_path, *launched("a", 0, 10, 5, 1), *launched("b", 20, 30, 10, 2))
     assert asked.found_steps.source == "none"
-    assert table(asked, "name", "begin_ns", "wall_ns", "sum_ns", "idle_ns") == [("whole trace", 10, 30, 15, 15)]
+    assert table(asked, "name", "begin_ns", "wall_ns", "sum_ns", "idle_ns") == [
+        ("whole trace", 10, 30, 15, 15)
+    ]
     assert step_of(asked) == {"a": 0, "b": 0}
     assert asked.outside() == {"events": 0, "sum_ns": 0}
 
@@ -311,7 +326,9 @@ def test_the_first_step_of_a_selection_is_not_the_first_of_the_trace(tmp_path: P
     assert asked.summary(Selection(steps=(0, 1)))["steps"]["wall_p50_ns"] == 100_000
 
 
-@pytest.mark.parametrize(("lengths", "median"), [((0.001, 0.002), 2), ((0.002, 0.003), 2), ((0.003, 0.004), 4)])
+@pytest.mark.parametrize(
+    ("lengths", "median"), [((0.001, 0.002), 2), ((0.002, 0.003), 2), ((0.003, 0.004), 4)]
+)
 def test_half_a_nanosecond_is_rounded_to_the_even_one(
     tmp_path: Path, lengths: tuple[float, float], median: int
 ) -> None:

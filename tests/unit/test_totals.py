@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.traces import (
     Event,
     copy,
@@ -17,7 +18,6 @@ from tests.traces import (
     session,
     steps,
 )
-
 from traceview.selection import Selection
 
 NCCL = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
@@ -46,7 +46,10 @@ def test_devices_are_added_up_and_each_has_a_span_of_its_own(tmp_path: Path) -> 
     # Device 0: [0,10) and [20,30): busy 20, span 30, idle 10. Device 1, much later: [1000,1005).
     found = gpu(tmp_path, kernel("k", 0, 10), kernel("k", 20, 10), kernel("k", 1000, 5, device=1))
     assert [found[k] for k in ("sum", "busy", "span", "idle")] == [25, 25, 35, 10]
-    assert [(d["id"], d["busy_ns"], d["idle_ns"]) for d in found["devices"]] == [(0, 20_000, 10_000), (1, 5_000, 0)]
+    assert [(d["id"], d["busy_ns"], d["idle_ns"]) for d in found["devices"]] == [
+        (0, 20_000, 10_000),
+        (1, 5_000, 0),
+    ]
 
 
 def test_one_stream_number_on_two_devices_is_two_streams(tmp_path: Path) -> None:
@@ -67,7 +70,15 @@ def test_kernels_copies_and_sets_are_work_and_nothing_else_is(tmp_path: Path) ->
         {"ph": "X", "cat": "cuda_sync", "name": "Stream Wait Event", "pid": 0, "tid": 7, "ts": 0, "dur": 500},
         {"ph": "X", "cat": "cuda_event", "name": "Event", "pid": 0, "tid": 7, "ts": 0, "dur": 500},
         {"ph": "X", "cat": "overhead", "name": "Buffer Flush", "pid": -1, "tid": 0, "ts": 0, "dur": 5000},
-        {"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans", "tid": 0, "ts": 0, "dur": 9000},
+        {
+            "ph": "X",
+            "cat": "Trace",
+            "name": "PyTorch Profiler (0)",
+            "pid": "Spans",
+            "tid": 0,
+            "ts": 0,
+            "dur": 9000,
+        },
     )
     assert [found[k] for k in ("kernels", "copies", "sets")] == [1, 1, 1]
     assert [found[k] for k in ("sum", "kernel_sum", "span")] == [17, 10, 32]
@@ -170,14 +181,20 @@ def test_the_host_of_selected_steps_is_what_it_did_in_them(tmp_path: Path) -> No
 
 
 def test_unfinished_calls_take_no_negative_time(tmp_path: Path) -> None:
-    host = session(tmp_path, launch(0, 1, dur=-1), launch(5, 2, dur=4), kernel("k", 10, 5, 1), kernel("k", 20, 5, 2)).host()
+    host = session(
+        tmp_path, launch(0, 1, dur=-1), launch(5, 2, dur=4), kernel("k", 10, 5, 1), kernel("k", 20, 5, 2)
+    ).host()
     assert (host["launches"], host["launch_ns"]) == (2, 4_000)
 
 
 def test_without_gpu_work_cpu_slices_are_grouped_instead(tmp_path: Path) -> None:
     # Slices of one thread count in each other: mm 30 in all, linear 40.
     document = session(
-        tmp_path, op("aten::linear", 0, 40), op("aten::mm", 5, 10), op("aten::mm", 20, 20), frame("f.py(1): f", 0, 50)
+        tmp_path,
+        op("aten::linear", 0, 40),
+        op("aten::mm", 5, 10),
+        op("aten::mm", 20, 20),
+        frame("f.py(1): f", 0, 50),
     ).summary()
     assert document["groups"] == []
     assert [(g["name"], g["kind"], g["calls"], g["sum_ns"]) for g in document["host_groups"]] == [

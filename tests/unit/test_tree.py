@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.traces import Event, frame, kernel, launch, launched, op, session
 
+from tests.traces import Event, frame, kernel, launch, launched, op, session
 from traceview.analysis import tree
 from traceview.analysis.groups import GROUPINGS
 from traceview.api import Session
@@ -31,7 +31,12 @@ def test_by_kernel_it_goes_from_family_to_kernel_to_variant(tmp_path: Path) -> N
     asked = session(tmp_path, *SMALL)
     assert labels(asked, "kernel") == [("gemm", 80_000), ("norm", 15_000), ("other", 5_000)]
     (group,) = asked.tree(EVERYTHING, "kernel", ("gemm",)).iter_rows(named=True)
-    assert (group["label"], group["calls"], group["variants"], group["expandable"]) == ("sm90_gemm", 2, 2, True)
+    assert (group["label"], group["calls"], group["variants"], group["expandable"]) == (
+        "sm90_gemm",
+        2,
+        2,
+        True,
+    )
     variants = asked.tree(EVERYTHING, "kernel", ("gemm", group["key"]))
     assert variants["label"].to_list() == [
         "grid 72 block 128  [9,16] [16,4]",
@@ -41,11 +46,17 @@ def test_by_kernel_it_goes_from_family_to_kernel_to_variant(tmp_path: Path) -> N
 
 
 def test_by_op_work_without_one_says_why(tmp_path: Path) -> None:
-    assert labels(session(tmp_path, *SMALL), "op") == [("aten::mm", 80_000), ("no op: inside a CUDA graph", 20_000)]
+    assert labels(session(tmp_path, *SMALL), "op") == [
+        ("aten::mm", 80_000),
+        ("no op: inside a CUDA graph", 20_000),
+    ]
 
 
 def test_by_stream(tmp_path: Path) -> None:
-    assert labels(session(tmp_path, *SMALL), "stream") == [("GPU 0 stream 7", 95_000), ("GPU 0 stream 20", 5_000)]
+    assert labels(session(tmp_path, *SMALL), "stream") == [
+        ("GPU 0 stream 7", 95_000),
+        ("GPU 0 stream 20", 5_000),
+    ]
 
 
 def test_the_launches_below_a_row_are_those_that_it_counts_in_time_order(tmp_path: Path) -> None:
@@ -63,7 +74,11 @@ def test_rows_beyond_those_that_anyone_reads_are_added_up(tmp_path: Path) -> Non
     level = asked.tree(EVERYTHING, "kernel", ("other",))
     assert level.height == tree.MOST_ROWS + 1
     last = level.row(-1, named=True)
-    assert (last["label"], last["calls"], last["sum_ns"]) == ("everything else (3 more rows)", 3, 700 + 699 + 698)
+    assert (last["label"], last["calls"], last["sum_ns"]) == (
+        "everything else (3 more rows)",
+        3,
+        700 + 699 + 698,
+    )
     assert not last["expandable"]
     assert level["share"].sum() == pytest.approx(1)
 
@@ -86,7 +101,9 @@ ODD: list[Event] = [
 
 
 @pytest.mark.parametrize("grouping", GROUPINGS)
-@pytest.mark.parametrize("events", [SMALL, ODD, [], [op("aten::mm", 0, 5)]], ids=["small", "odd", "empty", "no work"])
+@pytest.mark.parametrize(
+    "events", [SMALL, ODD, [], [op("aten::mm", 0, 5)]], ids=["small", "odd", "empty", "no work"]
+)
 def test_every_level_of_every_grouping_adds_up_to_the_row_above(
     tmp_path: Path, events: list[Event], grouping: str
 ) -> None:

@@ -58,7 +58,13 @@ class Card(Level):
     def load(self) -> None:
         """Everything about the launch."""
         launch_id = self.launch_id
-        self.ask("card", lambda: self.state.session.card(launch_id), self.fill)
+        trace = self.state.session.trace
+        self.ask(
+            "card",
+            lambda: self.state.session.card(launch_id),
+            self.fill,
+            rows=trace.ops.height + trace.python.height,
+        )
 
     def fill(self, card: dict[str, Any]) -> None:
         """The sections."""

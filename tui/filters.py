@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-_COMPARISON = re.compile(r"(?P<field>[a-z]+)\s*(?P<sign><=|>=|!=|==|=|<|>)\s*(?P<value>\S+)")
+_COMPARISON = re.compile(r"(?P<field>[a-z]+)\s*(?P<sign><=|>=|!=|==|=|<|>)\s*(?P<value>\S*)")
 _NUMBER = re.compile(r"(-?\d[\d,_]*(?:\.\d+)?)\s*([a-zA-Z]*)")
 _SIGNS: dict[str, Callable[[pl.Expr, float], pl.Expr]] = {
     "=": operator.eq,

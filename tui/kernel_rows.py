@@ -44,12 +44,13 @@ def columns(steps: int, width: int) -> tuple[Column, ...]:
         Column("p95", "p95", 8, "right", priority=4),
         Column("max", "max", 8, "right", priority=3),
     )
+    one = steps == 1
     return (
-        Column("per_step", "time" if steps == 1 else "per step", 9, "right"),
+        Column("per_step", "time" if one else "per step", 8, "right"),
         Column("calls", "calls", 10, "right")
         if steps == 1
         else Column("calls_per_step", "calls/step", 10, "right"),
-        Column("mean", "mean", 8, "right", priority=1),
+        Column("mean", "mean", 7, "right", priority=1),
         *(spread if width >= ROOMY else ()),
         Column("op", "op", 16, priority=5, muted=True),
         Column("remark", "what is odd", 30, priority=2, grow=True, muted=True),

@@ -237,6 +237,7 @@ class Level(Screen[None]):
         try:
             self.apply_filter(message.text)
         except FilterError as error:
+            self.apply_filter("")
             prompt.say(str(error))
         else:
             prompt.say("")
@@ -312,7 +313,7 @@ class Level(Screen[None]):
 
         def write() -> str:
             text = state.session.report(selection, groups, launches)
-            return str(write_note(Path.cwd(), state.file_name, text))
+            return str(write_note(Path(), state.file_name, text).resolve())
 
         def work() -> None:
             try:

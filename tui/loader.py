@@ -3,6 +3,7 @@
 import gc
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,19 +38,21 @@ class Loader:
 
     def _run(self) -> None:
         try:
-            self._load()
+            session = self._load()
         except Cancelled:
             return
         except TraceError as error:
             self._tell(LoadFailed(error.message, error.exit_code))
         except MemoryError:
             self._tell(LoadFailed(f"{self.path}: does not fit into the memory of this machine", 3))
-        except (
-            Exception
-        ) as error:  # whatever a file provokes must reach the screen: nobody reads a thread's death
+        except Exception as error:  # whatever a file provokes must reach the screen, not die with the thread
             self._tell(LoadFailed(f"{self.path}: cannot be shown ({type(error).__name__}: {error})", 3))
+        else:
+            self._tell(Loaded(session))
+            with suppress(Exception):  # what fails here is told when it is asked for
+                look_ahead(session)
 
-    def _load(self) -> None:
+    def _load(self) -> "Session":
         # Imported here, so that the first screen is drawn before polars is there.
         from traceview.api import open_session
 
@@ -65,7 +68,7 @@ class Loader:
         # What was read lives as long as the app: without this a collection now and then costs several frames.
         gc.collect()
         gc.freeze()
-        self._tell(Loaded(session))
+        return session
 
     def _progress(self, progress: "Progress") -> None:
         self._tell(Advanced(progress))
@@ -84,3 +87,10 @@ def warm_up(session: "Session") -> None:
     session.notices  # noqa: B018  (kept by the session once asked for)
     session.layers  # noqa: B018
     session.steps()
+
+
+def look_ahead(session: "Session") -> None:
+    """Asks, while the person reads the first screen, what later ones will ask: its links are kept."""
+    if session.work.height:
+        session.card(int(session.work["id"][0]))
+    session.check()

@@ -17,7 +17,7 @@ Answer = TypeVar("Answer")
 TreePath = tuple[Any, ...]  # the keys that lead to a row of the kernel tree
 
 ANSWERS_KEPT = 64
-HEAVY = 1_000_000  # rows beyond which questions take long enough to be felt, and leave the interface's thread
+HEAVY = 250_000  # rows beyond which questions take long enough to be felt, and leave the interface's thread
 
 
 class State:

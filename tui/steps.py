@@ -190,7 +190,7 @@ class Steps(Level):
         session = self.state.session
         if not hasattr(self, "pace"):
             return ()
-        outside = session.outside(self.shown)
+        outside = self.state.kept(("outside", self.shown), lambda: session.outside(self.shown))
         if session.found_steps.whole_trace:
             how = "no step markers: the whole trace is one step"
         else:

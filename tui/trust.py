@@ -114,9 +114,8 @@ def _file(facts: dict[str, Any], check: dict[str, Any]) -> Iterator[Field]:
     yield Field("set aside", fmt_count(events["set_aside"]), "could not be used as events at all")
     yield Field("complete", "yes" if facts["complete"] else "no: events are missing at the end")
     steps = check["steps"]
-    yield Field(
-        "steps", fmt_count(steps["count"]), f"from {steps['source']}, confidence {steps['confidence']:g}"
-    )
+    sure = "" if steps["confidence"] is None else f", confidence {steps['confidence']:g}"
+    yield Field("steps", fmt_count(steps["count"]), f"from {steps['source']}{sure}")
     yield Field("clock", _CLOCK.get(check["clock_resolution_ns"], UNKNOWN))
     if facts["world_size"] or facts["rank"] is not None:
         yield Field("rank", f"{number_name(facts['rank'])} of {facts['world_size'] or UNKNOWN}")

@@ -104,13 +104,15 @@ def summary_tables(document: dict[str, Any], style: Style, width: int, limit: in
     parts = ["\n".join([*facts_lines(document), selection_line(document["selection"])]) + "\n"]
     if style == "markdown":
         parts = ["".join(facts_items(parts[0].splitlines()))]
+    after = "\n" if style == "markdown" else ""  # a line right below a markdown table would be a row of it
     items = document["steps"]["items"]
     if document["steps"]["source"] != "none":
         parts.append(rendered(style, _STEP_COLUMNS, [_step_row(s) for s in items[:limit]], width))
-        parts[-1] += _left_out(len(items) - limit, "steps")
+        below = _left_out(len(items) - limit, "steps")
         outside = document["steps"]["outside"]
         if outside["events"]:
-            parts[-1] += f"outside of any step: {outside['events']:,} events, {fmt_ns(outside['sum_ns'])}\n"
+            below += f"outside of any step: {outside['events']:,} events, {fmt_ns(outside['sum_ns'])}\n"
+        parts[-1] += below and after + below
     groups = document["groups"] or document["host_groups"]
     columns = [c for c in _GROUP_COLUMNS if width >= _FROM_WIDTH.get(c.title, 0)]
     rows = [[_group_cells(g)[c.title] for c in columns] for g in groups[:limit]]
@@ -118,7 +120,8 @@ def summary_tables(document: dict[str, Any], style: Style, width: int, limit: in
         return "\n".join([*parts, "No GPU work in this selection.\n"])
     if not document["groups"]:
         parts.append("No GPU work in this file. CPU slices by name (nested ones count in each other):\n")
-    parts.append(rendered(style, columns, rows, width) + _rest(groups[limit:]))
+    rest = _rest(groups[limit:])
+    parts.append(rendered(style, columns, rows, width) + (rest and after + rest))
     return "\n".join(parts)
 
 

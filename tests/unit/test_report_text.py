@@ -162,3 +162,11 @@ def test_csv_of_nothing_is_its_head(tmp_path: Path) -> None:
     asked = session(tmp_path, {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "x"}})
     assert text.groups_csv(asked.summary()).count("\n") == 1
     assert text.launches_csv(asked.launches_document(EVERYTHING, Query())).count("\n") == 1
+
+
+def test_a_line_below_a_markdown_table_is_no_row_of_it(tmp_path: Path) -> None:
+    events = [*steps(*range(0, 500, 100), dur=100), *(kernel(f"k{i}", 10 * i + 1, 5) for i in range(5))]
+    document = summary(tmp_path, *events, kernel("late", 900, 5))
+    lines = text.summary_tables(document, "markdown", 100, limit=3).splitlines()
+    for line in ("... and 2 steps more", "... and 3 groups more, 50.0 % together"):
+        assert lines[lines.index(line) - 1] == ""

@@ -22,6 +22,7 @@ from traceview.parsers.source import Text
 from traceview.parsers.splitter import elements, places, skip_gap
 
 WINDOW = 1 << 20
+_LARGEST = 16 << 20  # a larger value in which events seem to begin has lost its end
 _PATIENCE = 128 << 20  # how far the end of a damaged event is looked for
 _LOOK = 64 << 10  # most values are far shorter than this
 _KEY = rb'\{\s*"(?:' + b"|".join(k.encode() for k in EVENT_KEYS) + rb')"\s*:'
@@ -144,7 +145,7 @@ class Careful:
                 here += 1
                 continue
             end, bad = _value_end(data, view, here)
-            if end is None and bad is None and not final:
+            if end is None and bad is None and not final and n - here < _LARGEST:
                 break  # goes on behind the window
             if end is not None:
                 odd = not self._keep(found, batch, at, here, end, data[here:end])
@@ -152,6 +153,9 @@ class Careful:
                 continue
             odd = True
             boundary = self._boundary(data, here)
+            if boundary is None:
+                further = next_event(data, here + 1)
+                boundary = None if further is None else (further, further)
             if boundary is None and not final and n - here < _PATIENCE:
                 break  # the boundary may be behind the window
             if boundary is None and final:

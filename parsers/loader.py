@@ -24,7 +24,7 @@ from traceview.parsers.worker import Part
 from traceview.trace import EventCounts, Trace
 
 _SAMPLE = 256 << 10
-_PART = 16 << 20  # what a worker gets at a time
+_PART = 8 << 20  # what a worker gets at a time
 _PARALLEL_FROM = 32 << 20  # smaller files are read sooner than workers have started
 _MAX_WORKERS = 4
 _PROGRESS_EVERY = 0.05  # seconds
@@ -42,10 +42,13 @@ class Progress:
     total_bytes: int
     events: int
     kinds: dict[str, int]
-    snapshot: Callable[[], Trace] | None = field(default=None, repr=False, compare=False)
+    snapshot: Callable[[], Trace | None] | None = field(default=None, repr=False, compare=False)
 
     def partial(self) -> Trace | None:
-        """The trace as far as it is read; takes milliseconds, from any thread. None before any event."""
+        """The trace as far as it is read by now. None before the first event, and when all is read.
+
+        Some milliseconds for each 100 MB that are read; from any thread.
+        """
         return self.snapshot() if self.snapshot else None
 
 
@@ -219,25 +222,24 @@ class _Reading:
             kinds: dict[str, int] = {}
             for (ph, cat), count in self._kinds.items():
                 kinds[cat or ph] = kinds.get(cat or ph, 0) + count
-            self._progress(Progress(done, self._text.size, self._kinds.total(), kinds, self._snapshot()))
+            self._progress(Progress(done, self._text.size, self._kinds.total(), kinds, self._snapshot))
 
-    def _snapshot(self) -> Callable[[], Trace]:
-        frames, kinds = list(self._frames), Kinds(self._kinds)
+    def _snapshot(self) -> Trace | None:
+        if not self._frames:
+            return None
+        kinds = Kinds(self._kinds)
+        frames, _ = finished(concat(list(self._frames)), kinds)
         counts = _counts(kinds, len(self._set_aside), len(self._repaired))
-
-        def make() -> Trace:
-            made, _ = finished(concat(frames), kinds)
-            return self._made(made, counts, complete=False)
-
-        return make
+        return self._made(frames, counts, complete=False)
 
     def _trace(self, start: Start, outcome: Outcome, end: End) -> Trace:
         """The finished trace."""
         self._report(self._text.size)
         self._header = {**start.header, **end.header}
         self._layout = _layout(start.layout, self._header)
-        batches, self._frames = self._frames, []
-        frames, odd = finished(concat(batches), self._kinds)
+        batches = concat(self._frames)
+        self._frames.clear()  # from here on each frame is let go as soon as it is copied together
+        frames, odd = finished(batches, self._kinds)
         repaired = sorted({*self._repaired, *odd})
         if outcome.junk_at is not None:
             end.damaged_at = outcome.junk_at

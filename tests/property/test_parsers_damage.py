@@ -7,8 +7,8 @@ from tempfile import mkdtemp
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.parsers_damage import check_cut, check_damage, check_gzip_damage, layouts, read, some_events
 
+from tests.parsers_damage import check_cut, check_damage, check_gzip_damage, layouts, read, some_events
 from traceview.trace import Trace
 
 DATA = layouts(some_events())

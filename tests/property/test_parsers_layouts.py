@@ -96,7 +96,7 @@ def test_every_event_is_read_as_plain_json_reads_it(
         read += Counter(frame.select("name", "begin_ns", "dur_ns", "pid", "tid").rows())
     assert read == slices
     if form != "array":
-        assert trace.header["traceName"] == "t" and trace.header["baseTimeNanoseconds"] == 17
+        assert (trace.header["traceName"], trace.header["baseTimeNanoseconds"]) == ("t", 17)
         assert trace.header["note"]["x"] == "}]"
 
 

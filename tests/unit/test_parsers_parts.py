@@ -111,18 +111,20 @@ def test_progress_grows_into_the_whole(
 ) -> None:
     monkeypatch.setattr(loader, "_PARALLEL_FROM", 0 if large else 1 << 40)
     monkeypatch.setattr(loader, "_PROGRESS_EVERY", 0.0001)
-    seen: list[Progress] = []
+    seen: list[tuple[Progress, Trace | None]] = []
     path = write(tmp_path / "a.json", [kernel(i) for i in range(20_000)])
-    trace = load(path, seen.append, use_cache=False)
-    assert [p.events for p in seen] == sorted(p.events for p in seen)
-    assert all(0 <= p.done_bytes <= p.total_bytes == path.stat().st_size for p in seen)
-    assert (seen[-1].events, seen[-1].kinds) == (20_000, {"kernel": 20_000})
-    partial = seen[0].partial()
+    trace = load(path, lambda p: seen.append((p, p.partial())), use_cache=False)
+    events = [p.events for p, _ in seen]
+    assert events == sorted(events)
+    assert all(0 <= p.done_bytes <= p.total_bytes == path.stat().st_size for p, _ in seen)
+    assert (events[-1], seen[-1][0].kinds) == (20_000, {"kernel": 20_000})
+    partial = seen[0][1]
     assert partial is not None
-    assert 0 < len(partial.gpu) == seen[0].events < 20_000
+    assert 0 < len(partial.gpu) == events[0] < 20_000
     assert partial.gpu.equals(trace.gpu.head(len(partial.gpu)))
     assert partial.header["schemaVersion"] == 1
     assert not partial.complete
+    assert seen[0][0].partial() is None
 
 
 @pytest.mark.parametrize("large", [True, False])

@@ -28,9 +28,10 @@ def test_each_category_has_its_frame(tmp_path: Path) -> None:
     trace = read(
         tmp_path,
         [
-            x("kernel", "k"), x("gpu_memcpy", "Memcpy DtoH"), x("gpu_memset", "Memset"), x("cpu_op", "aten::mm"),
-            x("cuda_runtime", "cudaLaunchKernel"), x("cuda_driver", "cuLaunchKernel"), x("user_annotation", "step"),
-            x("gpu_user_annotation", "step"), x("python_function", "f.py(1): f"), x("overhead", "Buffer Flush"),
+            x("kernel", "k"), x("gpu_memcpy", "Memcpy DtoH"), x("gpu_memset", "Memset"), x("cpu_op", "mm"),
+            x("cuda_runtime", "cudaLaunchKernel"), x("cuda_driver", "cuLaunchKernel"),
+            x("user_annotation", "step"), x("gpu_user_annotation", "step"),
+            x("python_function", "f.py(1): f"), x("overhead", "Buffer Flush"),
             x("cuda_sync", "Stream Sync"), x("Trace", "PyTorch Profiler (0)"),
         ],
     )  # fmt: skip
@@ -40,7 +41,7 @@ def test_each_category_has_its_frame(tmp_path: Path) -> None:
     }
     assert names == {
         "gpu": ["k", "Memcpy DtoH", "Memset"],
-        "ops": ["aten::mm"],
+        "ops": ["mm"],
         "runtime": ["cudaLaunchKernel", "cuLaunchKernel"],
         "python": ["f.py(1): f"],
         "slices": ["Buffer Flush", "Stream Sync", "PyTorch Profiler (0)"],
@@ -53,8 +54,9 @@ def test_each_category_has_its_frame(tmp_path: Path) -> None:
 
 def test_arguments_of_gpu_work(tmp_path: Path) -> None:
     kernel = x("kernel", "k", **{
-        "External id": 5, "device": 3, "stream": 7, "correlation": 9, "registers per thread": 32, "shared memory": 1024,
-        "grid": [2, 3, 4], "block": [128, 1, 1], "est. achieved occupancy %": 50, "graph id": 2,
+        "External id": 5, "device": 3, "stream": 7, "correlation": 9, "registers per thread": 32,
+        "shared memory": 1024, "grid": [2, 3, 4], "block": [128, 1, 1],
+        "est. achieved occupancy %": 50, "graph id": 2,
         "graph node id": (2 << 32) | 6,
     })  # fmt: skip
     row = read(tmp_path, [kernel]).gpu.row(0, named=True)
@@ -188,7 +190,8 @@ def test_begin_and_end_become_a_slice_and_count_as_two(tmp_path: Path) -> None:
     trace = read(
         tmp_path,
         [
-            e("B", "outer", 0), e("B", "inner", 1), e("E", "inner", 3), e("B", "inner", 4), e("E", "inner", 5),
+            e("B", "outer", 0), e("B", "inner", 1), e("E", "inner", 3), e("B", "inner", 4),
+            e("E", "inner", 5),
             e("E", "outer", 9), e("E", "never begun", 10), e("B", "never ended", 11),
             e("B", "nameless end", 20, tid=1), e("E", None, 22, tid=1),
         ],

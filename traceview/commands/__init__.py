@@ -10,4 +10,5 @@ COMMANDS = {
     "check": "can it be trusted, and what is missing",
     "report": "a markdown note of where the time goes",
     "compare": "what changed between two traces, per step",
+    "query": "SQL over the trace's tables",
 }

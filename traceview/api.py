@@ -1,7 +1,6 @@
 """A trace and the questions one can ask of it: what the command line, the screens and scripts all use."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,34 +9,39 @@ import polars as pl
 
 from traceview import parsers
 from traceview.analysis import header, health, remarks, tree
-from traceview.analysis.attribution import Links, launch_calls
-from traceview.analysis.callsites import call_sites, wait_sites
+from traceview.analysis.callsites import wait_sites
 from traceview.analysis.card import neighbours, product
-from traceview.analysis.compare import Side, compare
 from traceview.analysis.cxx import parse_parts
+from traceview.analysis.distribution import spread_words
 from traceview.analysis.findings import Finding, Scene, ranked
 from traceview.analysis.findings import documents as finding_documents
 from traceview.analysis.gaps import gaps
-from traceview.analysis.gpus import NO_OVERRIDES, Gpu, Overrides
-from traceview.analysis.groups import GROUP_KEYS, GROUPINGS, along, grouped
+from traceview.analysis.gpus import NO_OVERRIDES, Overrides
+from traceview.analysis.groups import GROUP_KEYS, along, grouped
 from traceview.analysis.kernel_rules import kernel_findings
 from traceview.analysis.launches import Query, documents, matching
-from traceview.analysis.markers import marker_facts
-from traceview.analysis.names import distinct_names
-from traceview.analysis.performance import gpus_of, performance
-from traceview.analysis.phases import with_phases
-from traceview.analysis.steps import Steps, assign, find_steps, step_table, typical
+from traceview.analysis.steps import assign, step_table, typical
+from traceview.analysis.tensors import candidates, model_tensors, read_config, seen_tensors
 from traceview.analysis.totals import gpu_totals, host_groups, host_totals
 from traceview.analysis.trace_rules import trace_findings
-from traceview.analysis.work import gpu_work, linked_work
 from traceview.errors import TraceError
+from traceview.frames import Frames, on_device
 from traceview.parsers import Progress
 from traceview.parsers.folder import find_trace, traces_in
 from traceview.report import note
 from traceview.selection import EVERYTHING, Selection
-from traceview.trace import Notice, Trace
+from traceview.takeaway import TakeAway
 
-__all__ = ["Overrides", "Progress", "Selection", "Session", "find_trace", "open_session", "traces_in"]
+__all__ = [
+    "Overrides",
+    "Progress",
+    "Selection",
+    "Session",
+    "find_trace",
+    "open_session",
+    "read_model",
+    "traces_in",
+]
 
 
 def open_session(
@@ -46,130 +50,28 @@ def open_session(
     cancelled: Callable[[], bool] | None = None,
     step_marker: str | None = None,
     overrides: Overrides = NO_OVERRIDES,
+    model: pl.DataFrame | None = None,
 ) -> "Session":
     """Read a trace and make it ready for questions. Raises TraceError and Cancelled as parsers.load does."""
-    return Session(parsers.load(path, progress, cancelled), step_marker, overrides)
+    return Session(parsers.load(path, progress, cancelled), step_marker, overrides, model)
 
 
-class Session:
-    """Questions of one trace. Every answer for a selection is a frame or a plain document; nothing is drawn.
+def read_model(path: str | Path, tp: int = 1) -> pl.DataFrame:
+    """The tensors that a Hugging Face config.json implies on one of `tp` ranks: tensors.model_tensors.
 
-    Answers are computed when first asked for; the trace itself never changes.
+    Raises TraceError (wrong usage) where the file cannot be read or is no model's config.
     """
+    return model_tensors(read_config(Path(path)), tp)
 
-    def __init__(
-        self,
-        trace: Trace,
-        step_marker: str | None = None,
-        overrides: Overrides = NO_OVERRIDES,
-        model: pl.DataFrame | None = None,
-    ) -> None:
-        """step_marker: a regular expression for the annotations that are the steps. overrides: peaks.
 
-        model: the tensors of the model that ran (tensors.model_tensors), to name sizes by.
-        """
-        self.model = model
-        self.trace = trace
-        self.step_marker = step_marker
-        self.overrides = overrides
-
-    @cached_property
-    def links(self) -> Links:
-        """Launch calls, ops and Python frames of the GPU work."""
-        return Links(self.trace)
-
-    @cached_property
-    def found_steps(self) -> Steps:
-        """The steps and how they were found."""
-        steps, linked = self._stepped
-        return replace(steps, windows=with_phases(steps.windows, linked))
-
-    @cached_property
-    def _stepped(self) -> tuple[Steps, pl.DataFrame]:
-        """The steps as their markers say, and the linked work with its step."""
-        linked = linked_work(self.trace, self.links)
-        steps = find_steps(self.trace, linked, self.step_marker)
-        return steps, linked.with_columns(assign(steps, linked))
-
-    @cached_property
-    def work(self) -> pl.DataFrame:
-        """All GPU work with everything known of it: the columns of work.gpu_work, suspect_duration, and those
-        of performance.PERFORMANCE.
-        """
-        work = gpu_work(self._stepped[1])
-        work = work.with_columns(health.suspects(work))
-        names = self.found_steps.windows.select("index", "name").iter_rows()
-        sums = {i: found for i, name in names if (found := marker_facts(name).sums) is not None}
-        return pl.concat([work, performance(self.trace, work, self.gpus, sums)], how="horizontal")
-
-    @cached_property
-    def gpus(self) -> dict[int | None, Gpu | None]:
-        """The GPU and its peaks for each device of the GPU work; None where it is unknown."""
-        return gpus_of(self.trace, self.overrides)
-
-    @cached_property
-    def calls(self) -> pl.DataFrame:
-        """Launch calls (attribution.launch_calls) with the step they were made in."""
-        calls = launch_calls(self.trace)
-        places = calls.select("begin_ns", launch_begin_ns="begin_ns", device=pl.lit(None, dtype=pl.Int64))
-        return calls.with_columns(assign(self.found_steps, places))
-
-    @cached_property
-    def notices(self) -> list[Notice]:
-        """What the person should know about this trace, the file's damage first."""
-        return health.notices(self.trace, self.work, self.calls, self.found_steps)
-
-    @cached_property
-    def names(self) -> pl.DataFrame:
-        """The distinct kernels: group, kind, name, short_name, family."""
-        first = self.work.unique("group", maintain_order=True).select("group", "kind", "name", "family")
-        return first.with_columns(distinct_names(first["name"]).alias("short_name"))
-
-    @property
-    def step_names(self) -> list[str]:
-        """The names of all steps, by position."""
-        return self.found_steps.windows["name"].to_list()
-
-    def step_indices(self, selection: Selection) -> list[int] | None:
-        """Positions of the selected steps; None where steps are not narrowed (work outside counts too)."""
-        if selection.steps is None and selection.phase is None:
-            return None
-        windows = self.found_steps.windows
-        if selection.steps is not None:
-            windows = windows.filter(pl.col("index").is_in(selection.steps))
-        if selection.phase is not None:
-            windows = windows.filter(pl.col("phase").cast(pl.String) == selection.phase)
-        return windows["index"].to_list()
-
-    def selected(self, selection: Selection) -> pl.DataFrame:
-        """The rows of `work` that a selection holds."""
-        return self._selected_of(self.work, selection)
-
-    def _selected_of(self, work: pl.DataFrame, selection: Selection) -> pl.DataFrame:
-        steps = self.step_indices(selection)
-        work = _on_device(work, selection)
-        return work if steps is None else work.filter(pl.col("step").is_in(steps))
-
-    @cached_property
-    def sites(self) -> pl.DataFrame:
-        """Module, Python line and annotation of each row of `work`: callsites.call_sites."""
-        return call_sites(self.links)
-
-    def _placed(self, grouping: str) -> pl.DataFrame:
-        """`work` with the columns that a grouping splits by."""
-        known = set(GROUPINGS[grouping]) <= set(self.work.columns)
-        return self.work if known else pl.concat([self.work, self.sites], how="horizontal")
+class Session(Frames, TakeAway):
+    """Questions of one trace. Every answer is a frame or a plain document; nothing is drawn."""
 
     def steps(self, selection: Selection = EVERYTHING) -> pl.DataFrame:
         """The selected steps with their GPU work: the columns of analysis.steps.step_table."""
-        table = step_table(self.found_steps, _on_device(self.work, selection))
+        table = step_table(self.found_steps, on_device(self.work, selection))
         steps = self.step_indices(selection)
         return table if steps is None else table.filter(pl.col("index").is_in(steps))
-
-    def step_count(self, selection: Selection = EVERYTHING) -> int:
-        """How many steps are selected."""
-        steps = self.step_indices(selection)
-        return self.found_steps.windows.height if steps is None else len(steps)
 
     def step_families(self, selection: Selection = EVERYTHING) -> pl.DataFrame:
         """Timed GPU work of each step and family: step, family, sum_ns; largest family first."""
@@ -202,7 +104,7 @@ class Session:
         grouping is a key of groups.GROUPINGS; path holds the `key` of each row that was opened on the way.
         Columns: see tree.level.
         """
-        work = self._selected_of(self._placed(grouping), selection)
+        work = self.selected_of(self.placed(grouping), selection)
         return tree.level(work, grouping, path, self.step_count(selection), self.names, self.layers)
 
     @cached_property
@@ -212,7 +114,7 @@ class Session:
 
     def path_work(self, selection: Selection, grouping: str, path: tuple[Any, ...]) -> pl.DataFrame:
         """The launches below a row of the tree, in time order: rows of `work`."""
-        work = self._selected_of(self._placed(grouping), selection)
+        work = self.selected_of(self.placed(grouping), selection)
         return along(work, grouping, path).sort("begin_ns", "id", nulls_last=True)
 
     def launches(self, selection: Selection, query: Query) -> pl.DataFrame:
@@ -234,6 +136,18 @@ class Session:
             "total": rows.height,
             "rows": self.launch_documents(shown),
         }
+
+    def spread(self, selection: Selection, grouping: str, path: tuple[Any, ...]) -> list[str]:
+        """How the durations below a row of the tree are spread, in words."""
+        return spread_words(self.path_work(selection, grouping, path).filter("timed")["dur_ns"].to_numpy())
+
+    def same_size(self, elements: int | None) -> list[dict[str, Any]]:
+        """Tensors of the trace and of the named model with as many elements: tensors.candidates."""
+        return candidates(self._tensors, self.model, elements)
+
+    @cached_property
+    def _tensors(self) -> pl.DataFrame:
+        return seen_tensors(self.trace.ops)
 
     def card(self, launch_id: int) -> dict[str, Any]:
         """Everything about one launch.
@@ -317,25 +231,9 @@ class Session:
         """The contract's `trace` object."""
         return header.facts(self.trace, self.notices, self.gpus)
 
-    def side(self, selection: Selection = EVERYTHING) -> Side:
-        """What a comparison needs of one trace."""
-        facts, steps, work = self.trace_facts(), self.steps(selection), _on_device(self.work, selection)
-        return Side(facts, selection.as_dict(), self.found_steps.source, steps, work, self.names)
-
-    def compare(
-        self,
-        after: "Session",
-        selection: Selection = EVERYTHING,
-        after_selection: Selection | None = None,
-        variants: bool = False,
-    ) -> dict[str, Any]:
-        """The document of `compare --format json`: this trace is before; see analysis.compare."""
-        others = selection if after_selection is None else after_selection
-        return compare(self.side(selection), after.side(others), variants)
-
     def findings(self, selection: Selection = EVERYTHING) -> list[Finding]:
         """What stands out in a selection, largest saving first; one finding for each variant of a kernel."""
-        work = self._selected_of(self._placed("python"), selection)
+        work = self.selected_of(self.placed("python"), selection)
         table = self.steps(selection)
         idle = gaps(self.trace, work)
         scene = Scene(
@@ -401,10 +299,6 @@ class Session:
             "groups": self.groups(selection).select(*GROUP_KEYS).to_dicts(),
             "host_groups": [] if self.work.height else host_groups(self.trace, self.step_count()),
         }
-
-
-def _on_device(work: pl.DataFrame, selection: Selection) -> pl.DataFrame:
-    return work if selection.device is None else work.filter(pl.col("device") == selection.device)
 
 
 def _quantile(values: pl.Series, at: float) -> int | None:

@@ -11,7 +11,7 @@ from traceview.analysis.findings import Evidence, Finding, Scene
 from traceview.analysis.gpus import Gpu
 from traceview.analysis.namefacts import NameFacts, name_facts
 from traceview.analysis.remarks import dtype_word
-from traceview.analysis.tensors import match_model, same_size, seen_tensors
+from traceview.analysis.tensors import candidates, seen_tensors
 from traceview.units import fmt_count, fmt_ns, fmt_percent
 
 # Less of the GPU's time than this is no finding.
@@ -28,14 +28,6 @@ OUTLIER_CALLS = 5
 # ... if what it takes beyond that is worth looking at.
 OUTLIER_EXCESS_NS = 20_000
 OUTLIER_EXCESS_SHARE = 0.003
-_MOST_MATCHES = 3
-# Smaller numbers of elements are shared by tensors that have nothing to do with each other.
-LEAST_TELLING = 1_000_000
-# Ops that only look at a tensor another way, or make room for one: they say nothing of what it is.
-_VIEWS = (
-    r"^aten::(_unsafe_)?(view|as_strided|reshape|transpose|t|permute|slice|select|expand|squeeze|unsqueeze|detach|"
-    r"alias|empty|empty_like|empty_strided|narrow|split|chunk|unbind|flatten|lift_fresh)_?$"
-)
 _COPIES = ("aten::copy_", "aten::clone", "aten::contiguous", "aten::_to_copy", "aten::to")
 
 
@@ -43,7 +35,7 @@ def kernel_findings(scene: Scene) -> Iterator[Finding]:
     """Every finding about a variant that has its share of the time, or launches that stick out."""
     if not scene.total_ns:
         return
-    tensors = seen_tensors(scene.trace.ops).filter(~pl.col("op").str.contains(_VIEWS))
+    tensors = seen_tensors(scene.trace.ops)
     for row in scene.variants.iter_rows(named=True):
         if (row["share"] or 0) < LEAST_SHARE:
             continue
@@ -194,26 +186,16 @@ def _floor_words(first: dict[str, Any], gpu: Gpu | None) -> str | None:
 def _matches(scene: Scene, first: dict[str, Any], tensors: pl.DataFrame) -> Iterator[Evidence]:
     """Which other tensors have that many elements: of the trace's ops, and of the model that was named."""
     elements = first["elements"]
-    if not elements or elements < LEAST_TELLING:
-        return
-    own = (first["op_name"], "aten::to", "aten::_to_copy", "aten::copy_")
-    found = same_size(tensors.filter(~pl.col("op").is_in(own)), elements=elements)
-    for match in (
-        found.unique("op", keep="first", maintain_order=True).head(_MOST_MATCHES).iter_rows(named=True)
-    ):
-        times = "" if match["multiple"] == 1 else f", {match['multiple']} times"
-        yield Evidence(
-            f"argument {match['position']} of {match['op']} has as many elements{times}",
-            match["elements"],
-            "elements",
-            "shapes",
-            f"{match['dims']} {match['dtype'] or ''} in {fmt_count(match['calls'])} calls",
-        )
-    if scene.model is None:
-        return
-    for match in match_model(scene.model, elements).iter_rows(named=True):
-        if match["multiple"] is not None:
-            yield Evidence(f"the model's {match['tensor']}", elements, "elements", "shapes", match["working"])
+    own = {first["op_name"], "aten::to", "aten::_to_copy", "aten::copy_"}
+    for tensor in candidates(tensors, scene.model, elements):
+        if tensor["op"] is None:
+            claim = f"the model's {tensor['tensor']}"
+        elif tensor["op"] in own:
+            continue
+        else:
+            times = "" if tensor["multiple"] == 1 else f", {tensor['multiple']} times"
+            claim = f"argument {tensor['position']} of {tensor['op']} has as many elements{times}"
+        yield Evidence(claim, elements, "elements", "shapes", tensor["working"])
 
 
 def _doubts(scene: Scene, first: dict[str, Any]) -> tuple[str, ...]:

@@ -197,3 +197,51 @@ def match_model(model: pl.DataFrame, elements: int) -> pl.DataFrame:
     ).sort(
         pl.col("multiple").is_null(), "multiple", -pl.col("elements"), nulls_last=True, maintain_order=True
     )
+
+
+# Ops that only look at a tensor another way, or make room for one: they say nothing of what it is.
+_VIEWS = (
+    r"^aten::(_unsafe_)?(view|as_strided|reshape|transpose|t|permute|slice|select|expand|squeeze|unsqueeze|detach|"
+    r"alias|empty|empty_like|empty_strided|narrow|split|chunk|unbind|flatten|lift_fresh)_?$"
+)
+# Smaller numbers of elements are shared by tensors that have nothing to do with each other.
+LEAST_TELLING = 1_000_000
+MOST_CANDIDATES = 6
+
+
+def candidates(
+    tensors: pl.DataFrame, model: pl.DataFrame | None, elements: int | None
+) -> list[dict[str, Any]]:
+    """What a tensor of so many elements may be: arguments of the trace's ops, then tensors of the model.
+
+    tensors: `seen_tensors`; model: `model_tensors` or None. Each has op and position (None for the model's),
+    tensor (its name in the model, else None), multiple (how often it goes into the number) and working.
+    Empty for numbers too small to tell tensors apart.
+    """
+    if not elements or elements < LEAST_TELLING:
+        return []
+    seen = same_size(tensors.filter(~pl.col("op").str.contains(_VIEWS)), elements=elements)
+    of_trace = seen.unique("op", keep="first", maintain_order=True).head(MOST_CANDIDATES)
+    found = [
+        {
+            "op": row["op"],
+            "position": row["position"],
+            "tensor": None,
+            "multiple": row["multiple"],
+            "working": f"{row['dims']} {row['dtype'] or 'type -'} in {row['calls']:,} calls",
+        }
+        for row in of_trace.iter_rows(named=True)
+    ]
+    if model is None:
+        return found
+    known = match_model(model, elements).filter(pl.col("multiple").is_not_null())
+    return found + [
+        {
+            "op": None,
+            "position": None,
+            "tensor": row["tensor"],
+            "multiple": row["multiple"],
+            "working": row["working"] + (f"; {row['tokens']:,} tokens" if row["tokens"] else ""),
+        }
+        for row in known.iter_rows(named=True)
+    ]

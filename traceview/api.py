@@ -179,32 +179,34 @@ class Session(Frames, TakeAway):
         marked_groups: Sequence[int] = (),
         marked_launches: Sequence[int] = (),
         top: int = 10,
+        findings: int = 3,
         width: int = note.WIDTH,
     ) -> str:
-        """The markdown note of a selection: the marked groups and launches, else its `top` largest kernels.
+        """The markdown note of a selection: what stands out, and the largest kernels.
 
-        marked_groups are `group` numbers, marked_launches ids. The biggest launch among what is noted gets
-        its shapes, op chain and call site.
+        marked_groups (`group` numbers) and marked_launches (ids) replace the `top` largest kernels, and keep
+        the findings to those. The biggest launch of what is noted gets its shapes, floor and call site.
         """
-        summary = self.summary(selection)
         groups = self.groups(selection)
         marked = bool(marked_groups or marked_launches)
         chosen = groups.filter(pl.col("group").is_in(marked_groups)) if marked else groups.head(top)
-        work = self.selected(selection)
         launches = self.work.filter(pl.col("id").is_in(marked_launches)).sort("begin_ns", "id")
-        pool = pl.concat([work.filter(pl.col("group").is_in(chosen["group"].implode())), launches])
-        biggest = self.launch_documents(
-            pool.filter("timed").sort("dur_ns", "id", descending=[True, False]).head(1)
+        pool = pl.concat(
+            [self.selected(selection).filter(pl.col("group").is_in(chosen["group"].implode())), launches]
         )
-        return note.note(
-            summary,
+        biggest = pool.filter("timed").sort("dur_ns", "id", descending=[True, False]).head(1)
+        about = set(pool["group"]) if marked else None
+        found = [f for f in self.findings(selection) if about is None or f.group in about]
+        content = note.Content(
+            self.summary(selection),
             chosen.select(*GROUP_KEYS).to_dicts(),
+            finding_documents(found[:findings]),
             self.launch_documents(launches),
-            biggest[0] if biggest else None,
+            next(iter(self.launch_documents(biggest)), None),
             ["traceview", "report", self.trace.path, *selection.options()],
-            marked=marked,
-            width=width,
+            marked,
         )
+        return note.note(content, width)
 
     def gpu(self, selection: Selection = EVERYTHING) -> dict[str, Any]:
         """The contract's `gpu` object."""

@@ -152,7 +152,7 @@ def _sizes(scene: Scene, row: dict[str, Any], first: dict[str, Any]) -> Iterator
     working = list(first["working"] or [])
     if first["elements"] is not None:
         grid = next((line for line in working if line.startswith("grid ")), None)
-        bound = "elements" if first["elements_from"] == "shapes" else "elements, at most"
+        bound = "elements, at most" if first["elements_from"] == "geometry" else "elements"
         yield Evidence(bound, first["elements"], "elements", first["elements_from"], grid)
     if first["bytes"] is not None:
         total = next((line for line in reversed(working) if line.startswith("bytes = ")), None)

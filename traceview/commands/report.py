@@ -12,6 +12,7 @@ def options(command: argparse.ArgumentParser) -> None:
     trace_options(command, formats=("markdown", "json"))
     command.add_argument("-o", "--output", metavar="FILE", help="write there instead of standard output")
     command.add_argument("--top", type=count, default=10, metavar="N", help="the N largest kernels")
+    command.add_argument("--findings", type=count, default=3, metavar="N", help="the N largest findings")
     command.add_argument("--width", type=count, default=96, metavar="N", help="columns of the tables")
 
 
@@ -21,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         print_json(session.summary(selection))
         return exit_code(args, session)
-    page = session.report(selection, top=args.top, width=args.width)
+    page = session.report(selection, top=args.top, findings=args.findings, width=args.width)
     if args.output is None:
         print(page, end="")
     else:

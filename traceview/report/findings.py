@@ -1,6 +1,6 @@
 """Findings as text: what stands out, why one may believe it, and what to mind."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from traceview.report.text import Style, fmt_dims, fmt_grid, fmt_per_step
@@ -12,11 +12,12 @@ def text(document: dict[str, Any], style: Style, width: int) -> str:
     rows = document["rows"]
     if not rows:
         return "Nothing stands out.\n"
-    show = md_cell if style == "markdown" else safe_text
-    head = "### " if style == "markdown" else ""
-    return "\n".join(
-        head + "\n".join(finding_lines(row, number, show)) + "\n" for number, row in enumerate(rows, 1)
-    )
+    return pages(rows, md_cell if style == "markdown" else safe_text, "### " if style == "markdown" else "")
+
+
+def pages(rows: Sequence[dict[str, Any]], show: Callable[[str], str], head: str = "### ") -> str:
+    """Each finding in a few lines, numbered; `show` makes text fit for where it goes."""
+    return "\n".join(head + "\n".join(finding_lines(row, i, show)) + "\n" for i, row in enumerate(rows, 1))
 
 
 def finding_lines(row: dict[str, Any], number: int, show: Callable[[str], str]) -> list[str]:
@@ -35,7 +36,7 @@ def finding_lines(row: dict[str, Any], number: int, show: Callable[[str], str]) 
         lines.append(f"- grid {fmt_grid(shape['grid'])}, block {fmt_grid(shape['block'])}{dims}")
     lines += [f"- {show(evidence_words(e))}" for e in row["evidence"]]
     if row["op"] or row["python"]:
-        lines.append(f"- called from: {show(row['python'] or '-')}, op {show(row['op'] or '-')}")
+        lines.append("- " + show(f"called from: {row['python'] or '-'}, op {row['op'] or '-'}"))
     lines += [f"- mind: {show(caveat)}" for caveat in row["caveats"]]
     return lines
 

@@ -2,9 +2,11 @@
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from traceview import __version__
+from traceview.report import findings
 from traceview.report.tables import Column
 from traceview.report.text import (
     facts_items,
@@ -44,28 +46,37 @@ _LISTED = 20
 _LONGEST = 500
 
 
-def note(
-    summary: dict[str, Any],
-    groups: Sequence[dict[str, Any]],
-    launches: Sequence[dict[str, Any]],
-    biggest: dict[str, Any] | None,
-    command: Sequence[str],
-    marked: bool,
-    width: int = WIDTH,
-) -> str:
-    """The page: facts, selection, where the time goes, marked launches, the biggest launch, how to repeat it.
+@dataclass(frozen=True)
+class Content:
+    """What a note is made of.
 
-    summary is the summary document of the selection; groups are its group rows that the note is about
-    (marked: chosen by the person, else the largest); launches and biggest are launch rows.
+    summary: the summary document of the selection. groups: its group rows that the note is about (marked:
+    chosen by the person, else the largest). findings: rows of the findings document. launches and biggest:
+    launch rows. command: the words that make the same note.
     """
+
+    summary: dict[str, Any]
+    groups: Sequence[dict[str, Any]]
+    findings: Sequence[dict[str, Any]]
+    launches: Sequence[dict[str, Any]]
+    biggest: dict[str, Any] | None
+    command: Sequence[str]
+    marked: bool
+
+
+def note(content: Content, width: int = WIDTH) -> str:
+    """The page: facts, what stands out, where the time goes, the biggest launch, the command."""
+    summary, groups = content.summary, content.groups
     parts = [f"# {md_cell(_file_name(summary['trace']['path']))}: where the GPU time goes\n", _facts(summary)]
+    if content.findings:
+        parts.append("## What stands out\n\n" + findings.pages(content.findings, md_cell))
     if groups:
-        title = "Marked kernels" if marked else "Where the time goes"
+        title = "Marked kernels" if content.marked else "Where the time goes"
         parts.append(f"## {title}\n\n{_chart(groups, width)}\n{_groups_table(groups, summary, width)}")
-    if launches:
-        parts.append(f"## Marked launches\n\n{_launches_table(launches, width)}")
-    if biggest:
-        parts.append(_launch(biggest, width))
+    if content.launches:
+        parts.append(f"## Marked launches\n\n{_launches_table(content.launches, width)}")
+    if content.biggest:
+        parts.append(_launch(content.biggest, width))
     if summary["trace"]["notices"]:
         parts.append(
             "## What to know about this trace\n\n"
@@ -73,7 +84,7 @@ def note(
         )
     parts.append(
         "The same from the command line:\n\n"
-        f"```\n{safe_text(shlex.join(command))}\n```\n\n"
+        f"```\n{safe_text(shlex.join(content.command))}\n```\n\n"
         f"traceview {__version__}; sums are durations added over streams, shares are of the selected sum.\n"
     )
     return "\n".join(parts)
@@ -139,6 +150,8 @@ def _launch(row: dict[str, Any], width: int) -> str:
         "shapes": fmt_dims(row["input_dims"]),
         "types": ", ".join(map(str, row["input_types"] or [])) or "-",
         "op": op_stack,
+        "data": _data(row),
+        "floor": _floor(row),
         "module": _chain(row["modules"], " in "),
         "Python": _chain(row["python_stack"][:4], " <- "),
         "launched by": f"{row['launched_by'] or '-'} ({row['launch_link']}), "
@@ -146,6 +159,25 @@ def _launch(row: dict[str, Any], width: int) -> str:
     }
     lines = "".join(f"- {key}: {md_cell(shorten(value, _LONGEST))}\n" for key, value in facts.items())
     return f"## The biggest launch: {md_cell(shorten(row['short_name'], width - 24))}\n\n{lines}"
+
+
+def _data(row: dict[str, Any]) -> str:
+    """What the launch moves, and where that is known from."""
+    if row["bytes"] is None:
+        return "-"
+    elements = f"{fmt_count(row['elements'])} elements, " if row["elements"] is not None else ""
+    low = "" if row["bytes_low"] == row["bytes"] else f"{fmt_count(row['bytes_low'])} to "
+    return f"{elements}{low}{fmt_count(row['bytes'])} B (from {row['bytes_from']})"
+
+
+def _floor(row: dict[str, Any]) -> str:
+    """How fast it could be, and how far it is from that."""
+    if row["floor_ns"] is None:
+        return "-"
+    fraction = max(row["peak_bandwidth_fraction"] or 0, row["peak_tflops_fraction"] or 0)
+    doubt = "; more than the peak: the size is in doubt" if row["suspect"] else ""
+    bound = f"{row['bound']}-bound" if row["bound"] else "bound unknown"
+    return f"{fmt_ns(row['floor_ns'])}, {bound}; it reached {fmt_percent(fraction)} of the peak{doubt}"
 
 
 def _chain(names: Sequence[str | None], between: str) -> str:

@@ -162,11 +162,12 @@ def _frame(kind: str, rows: _Block, at: IntArray) -> pl.DataFrame:
     if kind == "annotations":
         made["on_gpu"] = common["cat"] == "gpu_user_annotation"
     rows.lost.update(indices[i] for i in lost)
+    # Columns without any value come back at the end (`_in_one_piece`): half of them are empty in most files.
     return pl.DataFrame(
         [
-            made[c].alias(c) if c in made else columns.nulls(t, len(at)).alias(c)
-            for c, t in wanted.items()
-            if c != "id"
+            made[c].alias(c)
+            for c in wanted
+            if c in made and (made[c].null_count() < len(at) or c in ("what", "offset"))
         ]
     )
 
@@ -242,7 +243,7 @@ def concat(frames: Iterable[Frames]) -> Frames:
     for some in frames:
         for kind, frame in some.items():
             parts.setdefault(kind, []).append(frame)
-    return {kind: pl.concat(some, rechunk=False) for kind, some in parts.items()}
+    return {kind: pl.concat(some, how="diagonal", rechunk=False) for kind, some in parts.items()}
 
 
 def finished(frames: Frames, kinds: Kinds) -> tuple[Frames, list[int]]:
@@ -252,24 +253,37 @@ def finished(frames: Frames, kinds: Kinds) -> tuple[Frames, list[int]]:
     the offsets of events whose shapes were no lists.
     """
     odd: list[int] = []
-    pairs = frames.pop("pairs", None)
-    if pairs is not None:
-        slices = [frames["slices"]] if "slices" in frames else []
-        frames["slices"] = pl.concat([*slices, paired(pairs)]).sort("offset", maintain_order=True)
+    if "pairs" in frames:
+        slices = [_in_one_piece(frames, "slices")] if "slices" in frames else []
+        slices.append(paired(_in_one_piece(frames, "pairs")))
+        frames["slices"] = pl.concat(slices).sort("offset", maintain_order=True)
     out = {
         "kinds": pl.DataFrame(
             [(ph, cat, count) for (ph, cat), count in kinds.items()], schema=schema.KINDS, orient="row"
         )
     }
     for kind, declared in schema.FRAMES.items():
-        if kind not in out:
-            frame = frames.pop(kind, None)
-            out[kind] = (
-                schema.empty(kind)
-                if frame is None
-                else _completed(kind, frame.rechunk(), odd).select(list(declared))
-            )
+        if kind in frames:
+            out[kind] = _completed(kind, _in_one_piece(frames, kind), odd).select(list(declared))
+        elif kind not in out:
+            out[kind] = schema.empty(kind)
     return out, odd
+
+
+def _in_one_piece(frames: Frames, kind: str) -> pl.DataFrame:
+    """Take a frame out and copy it together column by column, letting each piece go at once.
+
+    Columns of the schema that no batch had a value for are added.
+    """
+    pieces = frames.pop(kind)
+    length, whole = len(pieces), []
+    for column, dtype in _SCHEMAS[kind].items():
+        if column in pieces.columns:
+            whole.append(pieces[column].rechunk())
+            pieces = pieces.drop(column)
+        elif column != "id":
+            whole.append(columns.nulls(dtype, length).alias(column))
+    return pl.DataFrame(whole)
 
 
 _NO_NEGATIVE = pl.when(pl.col("dur_ns") >= 0).then(pl.col("dur_ns"))

@@ -1,10 +1,11 @@
-"""One event with everything that the file says of it, read back from its place.
+"""Single events with everything that the file says of them, read back from their places.
 
 A plain file is read at that place. A gzip file is inflated from the nearest place that an earlier
 reading kept (every 16 MB of text), or from the beginning the first time after an index was used; zip and
 zstd always so.
 """
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -23,24 +24,37 @@ def raw_event(trace: Trace, offset: int, length: int) -> dict[str, Any]:
     What a damaged event still says is given. Raises TraceError where the file is gone, has changed, or
     cannot be read twice (standard input).
     """
+    return next(raw_events(trace, [(offset, length)]))[1]
+
+
+def raw_events(trace: Trace, places: Iterable[tuple[int, int]]) -> Iterator[tuple[bytes, dict[str, Any]]]:
+    """The events at these places (offset, length; offsets ascending): their JSON text, and what it says.
+
+    The text is the file's own, byte for byte, but for events that are damaged there. Raises as raw_event.
+    """
     if trace.path == "-":
-        raise TraceError(
-            "-: standard input cannot be read twice; open the trace as a file to see all arguments"
-        )
+        raise TraceError("-: standard input cannot be read twice; save it to a file and open that")
     text = open_text(trace.path)
     try:
         if text.size != trace.bytes:
             raise TraceError(f"{trace.path}: has changed since it was opened; open it again")
-        data = _bytes_at(text, offset, length)
+        for offset, length in places:
+            data = _bytes_at(text, offset, length)
+            try:
+                yield data, msgspec.json.decode(data, type=dict[str, Any])
+            except (msgspec.MsgspecError, RecursionError):
+                event = _mended(trace, data)
+                yield msgspec.json.encode(event), event
     finally:
         text.close()
-    try:
-        return msgspec.json.decode(data, type=dict[str, Any])
-    except (msgspec.MsgspecError, RecursionError):
-        if data[:1] not in (b"{", b'"'):
-            raise TraceError(f"{trace.path}: has changed since it was opened; open it again") from None
-        mended = mend(data)
-        return msgspec.json.decode(mended, type=dict[str, Any]) if mended else mend_object(data)
+
+
+def _mended(trace: Trace, data: bytes) -> dict[str, Any]:
+    """What a damaged event still says."""
+    if data[:1] not in (b"{", b'"'):
+        raise TraceError(f"{trace.path}: has changed since it was opened; open it again")
+    mended = mend(data)
+    return msgspec.json.decode(mended, type=dict[str, Any]) if mended else mend_object(data)
 
 
 def _bytes_at(text: Text, offset: int, length: int) -> bytes:

@@ -19,6 +19,8 @@ import polars as pl
 from traceview.parsers.builder import Batch, Kinds
 from traceview.parsers.worker import Answer, Part, Setup, receive, send
 
+# One core each, and memory given back at once.
+_ENVIRONMENT = {"POLARS_MAX_THREADS": "1", "_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0"}
 _COMMAND = "import sys; sys.path[:] = {path!r}; from traceview.parsers.worker import main; main()"
 
 
@@ -41,7 +43,7 @@ class Pool:
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
                     start_new_session=True,
-                    env={**os.environ, "POLARS_MAX_THREADS": "1"},
+                    env={**os.environ, **_ENVIRONMENT},
                 )
             except (OSError, ValueError):
                 break

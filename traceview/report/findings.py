@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from traceview.report.text import Style, fmt_dims, fmt_grid, fmt_per_step
-from traceview.units import fmt_count, fmt_ns, fmt_percent, md_cell, safe_text
+from traceview.units import fmt_count, fmt_ns, fmt_percent, md_cell, safe_text, shorten
+
+_LONGEST = 300
 
 
 def text(document: dict[str, Any], style: Style, width: int) -> str:
@@ -21,23 +23,27 @@ def pages(rows: Sequence[dict[str, Any]], show: Callable[[str], str], head: str 
 
 
 def finding_lines(row: dict[str, Any], number: int, show: Callable[[str], str]) -> list[str]:
-    """One finding: a title line, then a list of what it rests on."""
+    """One finding: a title line, then a list of what it rests on. Names of any length lose their middle."""
+
+    def said(text: str) -> str:
+        return show(shorten(text, _LONGEST))
+
     saves = row["at_most_saves_ns_per_step"]
-    lines = [f"{number}. {show(row['title'])}", ""]
+    lines = [f"{number}. {said(row['title'])}", ""]
     about = [row["kind"], *row["also"]]
     lines.append(f"- kind: {', '.join(about)}; saves at most {fmt_ns(saves)} per step")
     if row["kernel"]:
         calls = f"{fmt_per_step(row['calls_per_step'])} calls per step"
         share = f"{fmt_percent(row['share'])} of the GPU's time, " if row["share"] is not None else ""
-        lines.append(f"- {share}{calls}, kernel {show(_short(row['kernel']))}")
+        lines.append(f"- {share}{calls}, kernel {show(shorten(row['kernel'], 100))}")
     if row["variant"]:
         shape = row["variant"]
-        dims = f", shapes {show(fmt_dims(shape['input_dims']))}" if shape["input_dims"] else ""
+        dims = f", shapes {said(fmt_dims(shape['input_dims']))}" if shape["input_dims"] else ""
         lines.append(f"- grid {fmt_grid(shape['grid'])}, block {fmt_grid(shape['block'])}{dims}")
-    lines += [f"- {show(evidence_words(e))}" for e in row["evidence"]]
+    lines += [f"- {said(evidence_words(e))}" for e in row["evidence"]]
     if row["op"] or row["python"]:
-        lines.append("- " + show(f"called from: {row['python'] or '-'}, op {row['op'] or '-'}"))
-    lines += [f"- mind: {show(caveat)}" for caveat in row["caveats"]]
+        lines.append("- " + said(f"called from: {row['python'] or '-'}, op {row['op'] or '-'}"))
+    lines += [f"- mind: {said(caveat)}" for caveat in row["caveats"]]
     return lines
 
 
@@ -55,7 +61,3 @@ def evidence_words(evidence: dict[str, Any]) -> str:
     if evidence["from"] not in (None, "trace"):
         said += f" (from {evidence['from']})"
     return said + (f"; {evidence['working']}" if evidence["working"] else "")
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 100 else name[:70] + " … " + name[-24:]

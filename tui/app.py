@@ -2,7 +2,7 @@
 
 import gc
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from textual.screen import Screen
 from traceview.errors import TraceError
 from traceview.tui import messages
 from traceview.tui.commands import EVERYWHERE, bindings
-from traceview.tui.loader import Loader
+from traceview.tui.loader import NO_WISH, Loader, Wish
 from traceview.tui.opening import Loading, Opening, Picker, Problem
 from traceview.tui.palette import Commands
 from traceview.tui.themes import THEMES
@@ -23,16 +23,24 @@ if TYPE_CHECKING:
     from traceview.tui.state import State, TreePath
 
 
-def run(path: str) -> int:
+def run(
+    path: str,
+    steps: str | None = None,
+    phase: str | None = None,
+    device: int | None = None,
+    **reading: Any,
+) -> int:
     """Open the terminal UI on a trace, or on a folder of them, until the person quits; the exit code.
 
-    Raises TraceError for a path that is not there and for a folder without a trace.
+    steps, phase and device select as the command line's options do; `reading` goes to api.open_session
+    (step_marker, overrides, model). Raises TraceError for a path that is not there and for a folder without
+    a trace.
     """
     for stream in (sys.__stdout__, sys.__stderr__):
         # The screen is drawn on standard error: a locale without box characters would spell them out.
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8")
-    app = TraceApp(paths_of(Path(path)))
+    app = TraceApp(paths_of(Path(path)), Wish(steps, phase, device), reading)
     return app.run() or app.exit_code
 
 
@@ -55,9 +63,13 @@ class TraceApp(App[int]):
     COMMANDS = App.COMMANDS | {Commands}
     BINDINGS = bindings(EVERYWHERE)
 
-    def __init__(self, paths: Sequence[Path]) -> None:
+    def __init__(
+        self, paths: Sequence[Path], wish: Wish = NO_WISH, reading: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__()
         self.paths = paths
+        self.wish = wish
+        self.reading = reading or {}
         self.exit_code = 0
         self.state: State | None = None
         self._loader: Loader | None = None
@@ -82,7 +94,7 @@ class TraceApp(App[int]):
     def open(self, path: Path) -> None:
         """Read a trace beside the interface."""
         self.push_screen(Loading(path))
-        self._loader = Loader(path, self.post_message)
+        self._loader = Loader(path, self.post_message, self.reading, self.wish)
         self._loader.start()
 
     def on_picker_chosen(self, message: Picker.Chosen) -> None:
@@ -111,7 +123,7 @@ class TraceApp(App[int]):
         from traceview.tui.steps import Steps
 
         self.exit_code = 0
-        self.state = State(message.session)
+        self.state = State(message.session, message.selection)
         first = Steps if message.session.work.height else Host
         self._in_place_of_loading(first(self.state))
 

@@ -50,7 +50,7 @@ class Tabs(Widget):
     """The screens that a number key leads to, the present one set apart, and the trace's name."""
 
     DEFAULT_CSS = """
-    Tabs { height: 1; dock: top; background: $panel; padding: 0 1; }
+    Tabs { height: 1; dock: top; color: $text-muted; background: $panel; padding: 0 1; }
     """
 
     def __init__(self, here: int, names: dict[int, str], trace: str) -> None:
@@ -66,10 +66,10 @@ class Tabs(Widget):
         for number, name in self._names.items():
             text = f" {number} {name} "
             used += len(text)
-            parts.append((text, "bold reverse" if number == self._here else "$text-muted"))
+            parts.append((text, "bold reverse" if number == self._here else ""))
         room = self.content_size.width - used
         trace = shorten(self._trace, max(0, room - 2))
-        parts.append((" " * max(0, room - cell_width(trace)) + trace, "$text-muted"))
+        parts.append((" " * max(0, room - cell_width(trace)) + trace, ""))
         return Content.assemble(*parts)
 
 

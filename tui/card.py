@@ -23,12 +23,12 @@ class Card(Level):
     PLACE = 2
     HAS = (
         Command("along(-1)", "The launch before it in the list", "left_square_bracket", "["),
-        Command("along(1)", "The launch after it in the list", "right_square_bracket", "[ ]", "in the list"),
+        Command("along(1)", "The launch after it in the list", "right_square_bracket", "[ ]", "list"),
         Command("stream('previous')", "The launch before it on its stream", "left,h", "←"),
-        Command("stream('next')", "The launch after it on its stream", "right,l", "← →", "on the stream"),
-        Command("mark", "Mark or unmark this launch", "space", label="mark", first=True),
+        Command("stream('next')", "The launch after it on its stream", "right,l", "← →", "stream"),
         commands.EXPORT,
         commands.BACK,
+        Command("mark", "Mark or unmark this launch", "space", label="mark", first=True),
         Command("open", "Show long texts whole, or fold them", "", "enter", "long texts"),
         commands.COPY,
         *(c for c in COMMON if c not in (commands.EXPORT, commands.COPY, commands.PHASE, commands.DEVICE)),
@@ -61,15 +61,21 @@ class Card(Level):
         trace = self.state.session.trace
         self.ask(
             "card",
-            lambda: self.state.session.card(launch_id),
+            lambda: self.answer(launch_id),
             self.fill,
             rows=trace.ops.height + trace.python.height,
         )
 
-    def fill(self, card: dict[str, Any]) -> None:
+    def answer(self, launch_id: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """The launch, and the tensors that have as many elements."""
+        session = self.state.session
+        card = session.card(launch_id)
+        return card, session.same_size(card["launch"]["elements"])
+
+    def fill(self, found: tuple[dict[str, Any], list[dict[str, Any]]]) -> None:
         """The sections."""
-        self.card = card
-        self.table().show(sections(card))
+        self.card, same_size = found
+        self.table().show(sections(self.card, same_size))
         self.show_lines()
 
     # --- what it says --------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """The document of one launch (Session.card) as sections of labelled facts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from traceview.analysis.names import short_name
@@ -27,13 +27,17 @@ _SOURCES = {
 }
 
 
-def sections(card: dict[str, Any]) -> list[Section]:
-    """All sections that have something to say; what is unknown shows as `-` where it is expected."""
+def sections(card: dict[str, Any], same_size: Sequence[dict[str, Any]] = ()) -> list[Section]:
+    """All sections that have something to say; what is unknown shows as `-` where it is expected.
+
+    card: Session.card; same_size: Session.same_size of the launch's elements.
+    """
     launch = card["launch"]
     made = [
         Section("Launch", [*_launch(card)]),
         Section("Op", [*_op(launch)]),
         Section("Data and floor", [*_figures(launch)]),
+        Section("Tensors of as many elements", [*_same_size(same_size)]),
         Section("Called from", [*_callers(launch)]),
         Section("On the stream", [*_stream(card)]),
         Section("Launch call", [*_call(launch)]),
@@ -69,9 +73,14 @@ def _launch(card: dict[str, Any]) -> Iterator[Field]:
         yield Field("waves", f"{card['waves']:,.2f}", f"blocks / {processors} multiprocessors")
     yield Field("registers", fmt_count(launch["registers_per_thread"]), "a thread")
     yield Field("shared memory", _bytes(launch["shared_memory_bytes"]), "a block")
-    occupancy = launch["occupancy_pct"]
-    source = "" if occupancy is None else "the profiler's estimate, from the launch shape"
-    yield Field("occupancy", UNKNOWN if occupancy is None else f"{occupancy:g} %", source)
+    recorded, worked_out = launch["occupancy_pct"], launch["occupancy"]
+    limiter = f", limited by {launch['limiter']}" if launch["limiter"] else ""
+    if recorded is not None:
+        yield Field("occupancy", f"{recorded:g} %", f"the profiler's, from the launch shape{limiter}")
+    elif worked_out is not None:
+        yield Field("occupancy", fmt_percent(worked_out), f"worked out from the launch shape{limiter}")
+    else:
+        yield Field("occupancy", UNKNOWN)
 
 
 def _name(card: dict[str, Any]) -> Iterator[Field]:
@@ -137,7 +146,9 @@ def _no_op(launch: dict[str, Any]) -> str:
 
 def _figures(launch: dict[str, Any]) -> Iterator[Field]:
     def source(key: str) -> str:
-        return _SOURCES.get(launch[f"{key}_from"], "")
+        least = launch.get(f"{key}_low")
+        at_least = "" if least in (None, launch[key]) else f", at least {fmt_count(least)}"
+        return _SOURCES.get(launch[f"{key}_from"], "") + at_least
 
     if launch["elements"] is not None:
         yield Field("elements", fmt_count(launch["elements"]), source("elements"))
@@ -146,20 +157,33 @@ def _figures(launch: dict[str, Any]) -> Iterator[Field]:
     if launch["flops"]:
         yield Field("FLOPs", fmt_count(launch["flops"]), source("flops"))
     if launch["bandwidth_gbs"] is not None:
-        share = launch["peak_bandwidth_fraction"]
-        of_peak = "peak unknown" if share is None else f"{fmt_percent(share)} of the peak"
-        yield Field("bandwidth", fmt_rate(launch["bandwidth_gbs"] * 1e9), of_peak)
-    if launch["floor_ns"] is not None:
-        ratio = (
-            f"{launch['dur_ns'] / launch['floor_ns']:.2f}x that"
-            if launch["floor_ns"] and launch["dur_ns"]
-            else ""
-        )
-        yield Field("floor", fmt_ns(launch["floor_ns"]), f"bound by {launch['bound']}; it took {ratio}")
-    for text in launch["assumptions"]:
-        yield Field("assumed", str(text))
+        share = _of_peak(launch["peak_bandwidth_fraction"])
+        yield Field("bandwidth", fmt_rate(launch["bandwidth_gbs"] * 1e9), share)
+    if launch["tflops"]:
+        share = _of_peak(launch["peak_tflops_fraction"])
+        yield Field("arithmetic", fmt_rate(launch["tflops"] * 1e12, "FLOP"), share)
+    if launch["floor_ns"]:
+        took = f", it took {launch['dur_ns'] / launch['floor_ns']:.2f}x that" if launch["dur_ns"] else ""
+        yield Field("floor", fmt_ns(launch["floor_ns"]), f"bound by {launch['bound']}{took}")
     if launch["suspect"]:
         yield Field("suspect", "faster than the hardware can be: do not trust this duration")
+    for number, text in enumerate(launch["working"]):
+        yield Field("" if number else "working", str(text), fold=2)
+    for text in launch["assumptions"]:
+        yield Field("assumed", str(text))
+
+
+def _of_peak(fraction: float | None) -> str:
+    return "peak unknown" if fraction is None else f"{fmt_percent(fraction)} of the peak"
+
+
+def _same_size(candidates: Sequence[dict[str, Any]]) -> Iterator[Field]:
+    for found in candidates:
+        times = "" if found["multiple"] == 1 else f"{found['multiple']} times "
+        if found["tensor"] is not None:
+            yield Field("of the model", f"{times}{found['tensor']}", found["working"], fold=2)
+        else:
+            yield Field("argument", f"{times}{found['op']} [{found['position']}]", found["working"], fold=2)
 
 
 def _callers(launch: dict[str, Any]) -> Iterator[Field]:

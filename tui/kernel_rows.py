@@ -8,7 +8,7 @@ import polars as pl
 from traceview.analysis.tree import REST
 from traceview.report.text import fmt_per_step
 from traceview.tui.state import TreePath
-from traceview.units import UNKNOWN, fmt_count, fmt_ns
+from traceview.units import UNKNOWN, cell_width, fmt_count, fmt_ns
 from traceview.widgets.columns import Column
 from traceview.widgets.tree_table import Path, TreeRow
 
@@ -34,26 +34,32 @@ LEVEL_NAMES = {
 }
 
 
+BETWEEN = " \N{MIDDLE DOT} "  # the remarks of a row
 ROOMY = 130  # cells from which the spread stands in the table too, and not only under the histogram
+WIDE = 180  # cells from which there is also room for what the step could save
 
 
 def columns(steps: int, width: int) -> tuple[Column, ...]:
     """The figures beside name and share; with one step, times and calls are simply its own."""
-    spread = (
-        Column("p50", "p50", 8, "right", priority=4),
-        Column("p95", "p95", 8, "right", priority=4),
-        Column("max", "max", 8, "right", priority=3),
-    )
     one = steps == 1
-    return (
+    found = [
         Column("per_step", "time" if one else "per step", 8, "right"),
-        Column("calls", "calls", 10, "right")
-        if steps == 1
-        else Column("calls_per_step", "calls/step", 10, "right"),
+        Column("calls" if one else "calls_per_step", "calls" if one else "calls/step", 10, "right"),
         Column("mean", "mean", 7, "right", priority=1),
-        *(spread if width >= ROOMY else ()),
-        Column("op", "op", 16, priority=5, muted=True),
-        Column("remark", "what is odd", 30, priority=2, grow=True, muted=True),
+    ]
+    if width >= ROOMY:
+        found += [
+            Column("p50", "p50", 7, "right", priority=4),
+            Column("p95", "p95", 7, "right", priority=4),
+            Column("max", "max", 7, "right", priority=3),
+            Column("over_floor", "x floor", 7, "right", priority=3),
+        ]
+    if width >= WIDE:
+        found += [Column("gone", "saves \N{LESS-THAN OR EQUAL TO}", 8, "right", priority=5)]
+    return (
+        *found,
+        Column("op", "op", 16, priority=6, muted=True),
+        Column("remark", "what is odd", 32, priority=2, grow=True, muted=True),
     )
 
 
@@ -118,7 +124,18 @@ def _cell(column: Column, row: dict[str, Any]) -> str:
         return fmt_count(row["calls"])
     if key == "calls_per_step":
         return fmt_per_step(row["calls_per_step"])
+    if key == "over_floor":
+        return UNKNOWN if row[key] is None else f"{row[key]:.1f}x{'?' if row['suspect'] else ''}"
     if key == "op":
         others = row["ops"] - 1
         return UNKNOWN if row["op"] is None else f"{row['op']} +{others}" if others > 0 else str(row["op"])
-    return str(row["remark"]) if key == "remark" else fmt_ns(row[f"{key}_ns"])
+    return _fitting(row["remark"], column.width) if key == "remark" else fmt_ns(row[f"{key}_ns"])
+
+
+def _fitting(remark: str, width: int) -> str:
+    """As many of the remarks as fit, the first, which is the most telling, in any case."""
+    text, *others = remark.split(BETWEEN)
+    for other in others:
+        if cell_width(text) + len(BETWEEN) + cell_width(other) <= width:
+            text += BETWEEN + other
+    return text

@@ -8,11 +8,12 @@ from textual.containers import Horizontal
 from textual.timer import Timer
 
 from traceview import charts
+from traceview.analysis.distribution import spread_words
 from traceview.analysis.groups import GROUPINGS
 from traceview.report.tables import Column as Title
 from traceview.tui import commands
 from traceview.tui.commands import Command
-from traceview.tui.kernel_rows import LEVEL_NAMES, ORDERS, KernelRows, columns
+from traceview.tui.kernel_rows import LEVEL_NAMES, ORDERS, ROOMY, KernelRows, columns
 from traceview.tui.level import COMMON, Level
 from traceview.units import fmt_count, fmt_ns, fmt_percent, shorten
 from traceview.widgets.breadcrumb import BETWEEN
@@ -30,15 +31,15 @@ class Kernels(Level):
     HINT = "part of a name"
     HAS = (
         Command("open", "Launches of this kernel or variant; a family unfolds", "", "enter", "launches"),
-        Command("unfold", "Unfold; left folds", "", "← →", "fold"),
         commands.FILTER,
         Command("grouping", "Group by family, op, module, Python line, stream", "o", label="group"),
-        commands.SORT,
-        commands.MARK,
         commands.EXPORT,
-        commands.STEP_ON,
         commands.BACK,
+        commands.MARK,
+        commands.SORT,
+        commands.STEP_ON,
         commands.CHART,
+        Command("unfold", "Unfold; left folds", "", "← →", "fold"),
         Command("launches", "Launches of this row, a whole family too"),
         commands.STEP_BACK,
         *(c for c in COMMON if c != commands.EXPORT),
@@ -163,7 +164,9 @@ class Kernels(Level):
         def course(width: int, height: int, theme: str, color: bool) -> str:
             return charts.line(values, width, height, theme, color)
 
-        self.plot("spread", f"durations of {name}", spread)
+        roomy = self.size.width >= ROOMY
+        words = "".join(f", {word}" for word in spread_words(values)) if roomy else ""
+        self.plot("spread", f"durations of {name}{words}", spread)
         self.plot("course", "durations in time order", course)
 
     def label(self, path: Path) -> str:

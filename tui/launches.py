@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 
 from traceview import charts
+from traceview.analysis.distribution import spread_words
 from traceview.report.tables import Column as Title
 from traceview.tui import cells, commands
 from traceview.tui.command_line import kernel_command
@@ -22,6 +23,7 @@ from traceview.widgets.columns import Column
 from traceview.widgets.frame_table import FrameTable
 
 TEXTS = ("op_name", "input_dims", "name")
+ROOMY = 130  # cells from which there is room for the floor
 FIELDS = {
     "id": Field(pl.col("id")),
     "step": Field(pl.col("step")),
@@ -31,22 +33,24 @@ FIELDS = {
     "stream": Field(pl.col("stream")),
     "blocks": Field(pl.col("grid").list.agg(pl.element().product())),
     "threads": Field(pl.col("block").list.agg(pl.element().product())),
+    "floor": Field(pl.col("floor_ns"), "time"),
     "regs": Field(pl.col("registers_per_thread")),
     "smem": Field(pl.col("shared_memory_bytes")),
 }
 
 
-def columns(origin_ns: int, several_devices: bool, several_names: bool) -> tuple[Column, ...]:
+def columns(origin_ns: int, several_devices: bool, several_names: bool, roomy: bool) -> tuple[Column, ...]:
     """What one line says of a launch; `start` counts from `origin_ns`."""
     return (
-        Column("id", "id", 8, "right", cells.plain, priority=3),
+        Column("id", "id", 7, "right", cells.plain, priority=3),
         Column("step", "step", 5, "right", cells.plain),
         Column("begin_ns", "start ms", 12, "right", cells.since(origin_ns)),
-        Column("dur_ns", "duration", 9, "right", cells.times),
-        Column("launch_delay_ns", "delay", 9, "right", cells.times, priority=2),
+        Column("dur_ns", "duration", 8, "right", cells.times),
+        Column("launch_delay_ns", "delay", 8, "right", cells.times, priority=2),
         *([Column("device", "GPU", 4, "right", cells.plain, priority=3)] if several_devices else []),
         Column("stream", "stream", 6, "right", cells.plain, priority=2),
-        Column("grid", "grid", 13, "right", cells.sizes, priority=1, sortable=False),
+        *([Column("floor_ns", "floor", 7, "right", cells.times, priority=4)] if roomy else []),
+        Column("grid", "grid", 11, "right", cells.sizes, priority=1, sortable=False),
         Column("block", "block", 8, "right", cells.sizes, priority=2, sortable=False),
         Column("registers_per_thread", "regs", 5, "right", cells.counts, priority=5),
         Column("shared_memory_bytes", "smem B", 8, "right", cells.counts, priority=5),
@@ -65,10 +69,10 @@ class Launches(Level):
         Command("open", "Everything about this launch", "", "enter", "card"),
         commands.FILTER,
         commands.SORT,
-        commands.MARK,
         commands.EXPORT,
-        commands.STEP_ON,
         commands.BACK,
+        commands.MARK,
+        commands.STEP_ON,
         commands.CHART,
         commands.COPY,
         Command("wide", "All columns, or only those that fit", "", "w", "columns"),
@@ -87,6 +91,8 @@ class Launches(Level):
         self.names = names
         self.row = row
         self.work = pl.DataFrame()
+        self.several = False, False
+        self.spread: list[str] = []
 
     def body(self) -> ComposeResult:
         """Charts over a table."""
@@ -109,11 +115,12 @@ class Launches(Level):
         """Table and charts."""
         self.work = work
         table = self.table()
-        several = work["device"].n_unique() > 1, work["name"].n_unique() > 1
-        table.set_columns(columns(self.origin_ns, *several))
+        self.several = work["device"].n_unique() > 1, work["name"].n_unique() > 1
+        table.set_columns(self.columns)
         table.set_frame(work)
         table.set_marks(self.state.marked_launches)
         values = work.filter("timed")["dur_ns"].to_numpy()
+        self.spread = spread_words(values)
 
         def course(width: int, height: int, theme: str, color: bool) -> str:
             return charts.line(values, width, height, theme, color)
@@ -124,6 +131,17 @@ class Launches(Level):
         self.plot("course", "durations in time order", course)
         self.plot("spread", "how the durations are spread", spread)
         self.show_lines()
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """What there is room for."""
+        return columns(self.origin_ns, *self.several, roomy=self.size.width >= ROOMY)
+
+    def on_resize(self) -> None:
+        """More or fewer columns."""
+        table = self.table()
+        if table.columns and len(table.columns) != len(self.columns):
+            table.set_columns(self.columns)
 
     @property
     def origin_ns(self) -> int:
@@ -156,6 +174,7 @@ class Launches(Level):
             else f"{fmt_count(shown)} launches",
             f"sum {fmt_ns(int(work.filter('timed')['dur_ns'].sum()))}",
             f"by {title}" if title else "in time order",
+            *self.spread,
             f"{fmt_count(untimed)} without a time" if untimed else "",
             f"start counts from {origin}",
         )

@@ -308,16 +308,15 @@ class Level(Screen[None]):
     def action_export(self) -> None:
         """Write the marked rows, or else the screen, as markdown."""
         groups, launches = self.marked()
-        state = self.state
-        selection = state.selection
+        selection = self.state.selection
+        self.write(lambda: self.state.session.report(selection, groups, launches))
 
-        def write() -> str:
-            text = state.session.report(selection, groups, launches)
-            return str(write_note(Path(), state.file_name, text).resolve())
+    def write(self, note: Callable[[], str]) -> None:
+        """Make a note in a thread, write it beside the others, and say where it is."""
 
         def work() -> None:
             try:
-                path = write()
+                path = write_note(Path(), self.state.file_name, note()).resolve()
             except TraceError as error:
                 problem = error.message
                 self.post_message(Answered(lambda: self.tell(problem, problem=True)))

@@ -2,10 +2,11 @@
 
 import gc
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
@@ -13,7 +14,26 @@ from traceview.errors import Cancelled, TraceError
 from traceview.tui.messages import Advanced, Linking, Loaded, LoadFailed
 
 if TYPE_CHECKING:
-    from traceview.api import Progress, Session
+    from traceview.api import Progress, Selection, Session
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What to select when the trace is open: the command line's words."""
+
+    steps: str | None = None
+    phase: str | None = None
+    device: int | None = None
+
+    def selection(self, session: "Session") -> "Selection":
+        """The selection of these words. Raises TraceError where they name no step."""
+        from traceview.selection import Selection, parse_steps
+
+        steps = None if self.steps is None else parse_steps(self.steps, session.step_names)
+        return Selection(steps, self.phase, self.device)
+
+
+NO_WISH = Wish()
 
 
 class Loader:
@@ -22,9 +42,18 @@ class Loader:
     The thread is a daemon: quitting never waits for it.
     """
 
-    def __init__(self, path: Path, post: Callable[[Message], bool]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        post: Callable[[Message], bool],
+        reading: Mapping[str, Any],
+        wish: Wish = NO_WISH,
+    ) -> None:
+        """`reading` are keywords of api.open_session."""
         self.path = path
         self._post = post
+        self._reading = reading
+        self._wish = wish
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="traceview-loader", daemon=True)
 
@@ -39,6 +68,7 @@ class Loader:
     def _run(self) -> None:
         try:
             session = self._load()
+            loaded = Loaded(session, self._wish.selection(session))
         except Cancelled:
             return
         except TraceError as error:
@@ -48,7 +78,7 @@ class Loader:
         except Exception as error:  # whatever a file provokes must reach the screen, not die with the thread
             self._tell(LoadFailed(f"{self.path}: cannot be shown ({type(error).__name__}: {error})", 3))
         else:
-            self._tell(Loaded(session))
+            self._tell(loaded)
             with suppress(Exception):  # what fails here is told when it is asked for
                 look_ahead(session)
 
@@ -60,7 +90,7 @@ class Loader:
         gc.unfreeze()
         gc.disable()
         try:
-            session = open_session(self.path, self._progress, self._stop.is_set)
+            session = open_session(self.path, self._progress, self._stop.is_set, **self._reading)
             self._tell(Linking())
             warm_up(session)
         finally:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from traceview.api import Progress, Session
+    from traceview.api import Progress, Selection, Session
 
 
 class Advanced(Message):
@@ -27,9 +27,11 @@ class Linking(Message):
 class Loaded(Message):
     """The trace is ready for questions."""
 
-    def __init__(self, session: "Session") -> None:
+    def __init__(self, session: "Session", selection: "Selection") -> None:
+        """selection: what the person asked for when starting."""
         super().__init__()
         self.session = session
+        self.selection = selection
 
 
 class LoadFailed(Message):

@@ -23,9 +23,9 @@ HEAVY = 250_000  # rows beyond which questions take long enough to be felt, and 
 class State:
     """One open trace: the session, the selection that holds on every screen, the marks, the kept answers."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, selection: Selection = EVERYTHING) -> None:
         self.session = session
-        self.selection: Selection = EVERYTHING
+        self.selection = selection
         self.grouping = next(iter(GROUPINGS))
         self.marked_rows: dict[tuple[str, TreePath], tuple[int, ...]] = {}  # kernel rows -> group numbers
         self.marked_launches: set[int] = set()

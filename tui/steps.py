@@ -55,10 +55,10 @@ class Steps(Level):
     HAS = (
         Command("open", "Kernels of this step, or of all marked ones", "", "enter", "kernels"),
         commands.FILTER,
-        commands.SORT,
-        commands.MARK,
-        commands.PHASE,
         commands.EXPORT,
+        commands.PHASE,
+        commands.MARK,
+        commands.SORT,
         commands.CHART,
         commands.COPY,
         *(c for c in COMMON if c not in (commands.PHASE, commands.EXPORT, commands.COPY)),

@@ -1,15 +1,25 @@
 """What a person takes away from a session: a comparison, the answer to a query, frames, a smaller trace."""
 
+import gzip
+import os
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, cast
 
 import polars as pl
 
+from traceview import __version__
 from traceview.analysis import named_frames, query
+from traceview.analysis.attribution import Links
 from traceview.analysis.compare import Side, compare
+from traceview.analysis.cut import Part, part, step_windows
 from traceview.analysis.groups import GROUP_KEYS
+from traceview.analysis.ncu import ncu_command
 from traceview.analysis.steps import Steps
 from traceview.errors import TraceError
+from traceview.report import cut
+from traceview.report.frames import write_frame
 from traceview.selection import EVERYTHING, Selection
 from traceview.trace import Trace
 
@@ -19,6 +29,8 @@ class Asked(Protocol):
 
     trace: Trace
 
+    @property
+    def links(self) -> Links: ...
     @property
     def found_steps(self) -> Steps: ...
     @property
@@ -36,6 +48,7 @@ class Asked(Protocol):
     def trace_facts(self) -> dict[str, Any]: ...
     def side(self, selection: Selection = EVERYTHING) -> Side: ...
     def table(self, name: str, selection: Selection = EVERYTHING) -> pl.DataFrame: ...
+    def raw_events(self, places: Iterable[tuple[int, int]]) -> Iterator[tuple[bytes, dict[str, Any]]]: ...
 
 
 class TakeAway:
@@ -100,3 +113,77 @@ class TakeAway:
             frame = self.table(name)
             rows += [(name, column, kind, frame.height) for column, kind in query.types(frame).items()]
         return pl.DataFrame(rows, schema=["table", "column", "type", "rows"], orient="row")
+
+    def write_table(self: Asked, path: str | Path, name: str, selection: Selection = EVERYTHING) -> int:
+        """Write a table of `table` to a .parquet or .csv file; the number of its rows.
+
+        Raises TraceError (wrong usage) where the file cannot be written or has another suffix.
+        """
+        frame = self.table(name, selection)
+        write_frame(frame, Path(path))
+        return frame.height
+
+    def extent_ns(self: Asked) -> tuple[int, int]:
+        """First begin and last end of steps and GPU work: windows are counted from the first."""
+        windows = self.found_steps.windows.select("begin_ns", dur_ns="wall_ns").drop_nulls()
+        spans = pl.concat([windows, self.work.filter("timed").select("begin_ns", "dur_ns")])
+        begin, end = spans.select(
+            pl.col("begin_ns").min(), (pl.col("begin_ns") + pl.col("dur_ns")).max()
+        ).row(0)
+        return begin or 0, end or 0
+
+    def window_around(self: Asked, launch_id: int, context_ns: int) -> tuple[int, int]:
+        """What is around a launch and its call. Raises TraceError for one that is unknown or untimed."""
+        rows = self.work.filter("timed", pl.col("id") == launch_id)
+        if not rows.height:
+            raise TraceError(f"no launch {launch_id} that has a time", exit_code=2)
+        row = rows.row(0, named=True)
+        called = row["launch_begin_ns"]
+        begin = row["begin_ns"] if called is None else min(called, row["begin_ns"])
+        return begin - context_ns, row["begin_ns"] + row["dur_ns"] + context_ns
+
+    def part(self: Asked, selection: Selection = EVERYTHING, window: tuple[int, int] | None = None) -> Part:
+        """The events of the selected steps, or of a window [begin, end) in nanoseconds; see analysis.cut."""
+        if window is None:
+            of = self.step_indices(selection)
+            of = self.found_steps.windows["index"].to_list() if of is None else of
+            windows = step_windows(self.found_steps, of)
+        else:
+            of, windows = [], pl.DataFrame([window], schema=["begin_ns", "end_ns"], orient="row")
+        return part(self.trace, self.links, self.work, self.found_steps, windows, of)
+
+    def write_part(self: Asked, path: str | Path, part: Part) -> None:
+        """Write a part as a Chrome trace, gzipped if the name ends in .gz; all of it or nothing.
+
+        Raises TraceError where the trace cannot be read again or the file cannot be written.
+        """
+        target, trace = Path(path), self.trace
+        if trace.path != "-" and target.exists() and os.path.samefile(target, trace.path):
+            raise TraceError(f"{path}: is the trace itself; choose another file", exit_code=2)
+        note = {
+            "by": f"traceview {__version__}",
+            "of": os.path.basename(trace.path),
+            "windows_ns": part.windows.rows(),
+            "left_out": part.left_out,
+        }
+        events = self.raw_events(part.events.select("offset", "length").iter_rows())
+        tracks = trace.tracks.with_columns(pl.col(pl.Categorical).cast(pl.String)).iter_rows(named=True)
+        rows = part.events.iter_rows(named=True)
+        pieces = cut.written(rows, events, tracks, trace.header, trace.layout, note)
+        unfinished = target.with_name(target.name + ".part")
+        try:
+            with open(unfinished, "wb") as file:
+                # Without a time stamp, so that the same part gives the same bytes.
+                out = gzip.GzipFile("", "wb", 6, file, mtime=0) if target.suffix == ".gz" else file
+                cast("BinaryIO", out).writelines(pieces)
+                if out is not file:
+                    out.close()
+            unfinished.replace(target)
+        except OSError as error:
+            raise TraceError(f"{path}: cannot be written: {error.strerror}", exit_code=2) from None
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def ncu_command(self: Asked, launch_id: int) -> dict[str, Any]:
+        """How to profile a launch with Nsight Compute: see analysis.ncu."""
+        return ncu_command(self.work, launch_id)

@@ -11,4 +11,5 @@ COMMANDS = {
     "report": "a markdown note of where the time goes",
     "compare": "what changed between two traces, per step",
     "query": "SQL over the trace's tables",
+    "export": "frames as parquet or CSV, or a smaller trace",
 }

@@ -1,9 +1,10 @@
 """A part of a trace as a Chrome trace of its own: valid JSON, arrows and names of threads made anew."""
 
 import json
-import math
 from collections.abc import Iterable, Iterator
 from typing import Any
+
+from traceview.report.plain import json_value
 
 Row = dict[str, Any]  # of analysis.cut.Part.events
 _NOTE = "traceview_cut"
@@ -45,7 +46,7 @@ def written(
 
 def _head(header: dict[str, Any], note: dict[str, Any]) -> bytes:
     keys = {key: value for key, value in header.items() if key != _NOTE}
-    lines = [f"{json.dumps(k)}: {json.dumps(_finite(v))},\n" for k, v in {**keys, _NOTE: note}.items()]
+    lines = [f"{json.dumps(k)}: {json.dumps(json_value(v))},\n" for k, v in {**keys, _NOTE: note}.items()]
     return ("{\n" + "".join(lines) + '"traceEvents": [\n').encode()
 
 
@@ -53,7 +54,7 @@ def _slice(row: Row, text: bytes, event: dict[str, Any]) -> bytes:
     """The event as it is; a begin whose end was found becomes a slice, as its end is another event."""
     if event.get("ph") != "B" or row["dur_ns"] is None:
         return text
-    return json.dumps(_finite({**event, "ph": "X", "dur": _number(row["dur_ns"])})).encode()
+    return json.dumps(json_value({**event, "ph": "X", "dur": _number(row["dur_ns"])})).encode()
 
 
 def _number(ns: int) -> int | float:
@@ -67,7 +68,7 @@ def _microseconds(ns: int) -> str:
 
 
 def _flow(row: Row, pid: Any, tid: Any) -> bytes:
-    """One end of the arrow from a launch call to its GPU work, at the begin of its slice, as Kineto writes it."""
+    """One end of the arrow from a launch call to its GPU work; it is bound by where its slice begins."""
     ends = {"ph": row["flow"], "id": row["flow_id"], "pid": pid, "tid": tid, "cat": "ac2g", "name": "ac2g"}
     if row["flow"] == "f":
         ends["bp"] = "e"
@@ -93,12 +94,3 @@ def _whole(text: Any) -> bool:
     return (
         isinstance(text, str) and len(text) < 19 and text.lstrip("-").isascii() and text.lstrip("-").isdigit()
     )
-
-
-def _finite(value: Any) -> Any:
-    """A value without NaN and infinities, which JSON does not have."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, list):
-        return [_finite(v) for v in value]
-    return {k: _finite(v) for k, v in value.items()} if isinstance(value, dict) else value

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from traceview.report.plain import json_value
 from traceview.report.tables import Column, csv_table
 from traceview.report.text import Style, rendered
 from traceview.units import UNKNOWN, fmt_count, safe_text
@@ -23,7 +24,9 @@ def document(
         "selection": selection,
         "columns": [{"name": name, "type": kind} for name, kind in types.items()],
         "total": total,
-        "rows": [{key: _plain(value) for key, value in row.items()} for row in rows.iter_rows(named=True)],
+        "rows": [
+            {key: json_value(value) for key, value in row.items()} for row in rows.iter_rows(named=True)
+        ],
     }
 
 
@@ -49,7 +52,8 @@ def left_out(shown: int, total: int) -> str:
 def rows_csv(rows: pl.DataFrame) -> str:
     """The rows as CSV, exact values; lists are written as JSON text."""
     body = [
-        [json.dumps(_plain(v)) if isinstance(v, list | dict) else v for v in row] for row in rows.iter_rows()
+        [json.dumps(json_value(v)) if isinstance(v, list | dict) else v for v in row]
+        for row in rows.iter_rows()
     ]
     return csv_table(rows.columns, body)
 
@@ -76,16 +80,5 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.0f}" if value == int(value) else f"{value:.6g}"
     if isinstance(value, list | dict):
-        return json.dumps(_plain(value))
+        return json.dumps(json_value(value))
     return str(value)[:_LONGEST]
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, list):
-        return [_plain(v) for v in value]
-    if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    return value if value is None or isinstance(value, bool | int | str) else str(value)

@@ -43,11 +43,12 @@ def csv_table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(titles)
-    writer.writerows([_csv_cell(cell) for cell in row] for row in rows)
+    writer.writerows([csv_cell(cell) for cell in row] for row in rows)
     return out.getvalue()
 
 
-def _csv_cell(cell: object) -> object:
+def csv_cell(cell: object) -> object:
+    """A cell that is safe for a terminal and no formula to a spreadsheet; what is no text stays as it is."""
     if not isinstance(cell, str):
         return cell
     text = safe_text(cell)

@@ -1,0 +1,88 @@
+"""traceview export: frames as parquet or CSV, or a smaller trace."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from traceview.commands.common import exit_code, open_trace, positive, trace_options
+from traceview.errors import TraceError
+from traceview.units import fmt_count, safe_text
+
+_TRACES = (".json", ".gz")
+
+
+def options(command: argparse.ArgumentParser) -> None:
+    """The words of the command."""
+    trace_options(command, formats=())
+    command.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="FILE",
+        help="a table: .parquet, .csv; a trace: .json, .json.gz",
+    )
+    command.add_argument("--table", default="kernels", metavar="NAME", help="which table (kernels)")
+    command.add_argument("--around", type=int, metavar="ID", help="a trace of what is around this launch")
+    command.add_argument(
+        "--context", type=duration, metavar="5ms", default=5_000_000, help="how far around it"
+    )
+    command.add_argument("--from", type=float, dest="begin", metavar="MS", help="a trace from here on, in ms")
+    command.add_argument("--to", type=float, dest="end", metavar="MS", help="a trace until here")
+
+
+def duration(text: str) -> int:
+    """`5ms`, `200us`, `1s` or a number of milliseconds as nanoseconds, as an option's type."""
+    for unit, ns in (("ms", 1e6), ("us", 1e3), ("ns", 1), ("s", 1e9)):
+        if text.endswith(unit):
+            return round(positive(text.removesuffix(unit)) * ns)
+    return round(positive(text) * 1e6)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the file and say what is in it."""
+    path = Path(args.output)
+    windowed = any(value is not None for value in (args.around, args.begin, args.end))
+    if path.suffix in _TRACES:
+        return _trace(args, path, windowed)
+    if windowed:
+        raise TraceError(
+            f"{path}: a window makes a trace; the name must end in .json or .json.gz", exit_code=2
+        )
+    session, selection = open_trace(args)
+    rows = session.write_table(path, args.table, selection)
+    print(f"{safe_text(str(path))}: {fmt_count(rows)} rows of {args.table}")
+    return exit_code(args, session)
+
+
+def _trace(args: argparse.Namespace, path: Path, windowed: bool) -> int:
+    if windowed and (args.steps is not None or args.phase is not None):
+        raise TraceError("export: give either steps or a window", exit_code=2)
+    if args.around is not None and (args.begin is not None or args.end is not None):
+        raise TraceError("export: give either --around or --from and --to", exit_code=2)
+    if args.device is not None:
+        raise TraceError("export: a smaller trace has all devices; leave --device out", exit_code=2)
+    session, selection = open_trace(args)
+    window = None
+    if args.around is not None:
+        window = session.window_around(args.around, args.context)
+    elif windowed:
+        origin, last = session.extent_ns()
+        begin = origin + round((args.begin or 0.0) * 1e6)
+        end = last if args.end is None else origin + round(args.end * 1e6)
+        if begin >= end:
+            raise TraceError("export: --from is not before --to, or after the end of the trace", exit_code=2)
+        window = begin, end
+    part = session.part(selection, window)
+    session.write_part(path, part)
+    counts = {kind: part.count(kind) for kind in ("gpu", "runtime", "ops", "python")}
+    print(
+        f"{safe_text(str(path))}: {fmt_count(part.events.height)} events: {fmt_count(counts['gpu'])} GPU, "
+        f"{fmt_count(counts['runtime'])} runtime calls, {fmt_count(counts['ops'])} ops, "
+        f"{fmt_count(counts['python'])} Python frames"
+    )
+    if part.left_out:
+        kinds = ", ".join(f"{fmt_count(n)} {safe_text(kind)}" for kind, n in part.left_out.items())
+        print(f"note: events of these kinds are not carried over: {kinds}", file=sys.stderr)
+    if window is None and not part.events.height:
+        print("note: the selected steps hold no events", file=sys.stderr)
+    return exit_code(args, session)

@@ -1,6 +1,6 @@
 """A trace and the questions one can ask of it: what the command line, the screens and scripts all use."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -228,6 +228,10 @@ class Session(Frames, TakeAway):
         """Events and sum of the selected GPU work that is in no step."""
         work = self.selected(selection).filter(pl.col("step").is_null())
         return {"events": work.height, "sum_ns": int(work.filter("timed")["dur_ns"].sum())}
+
+    def raw_events(self, places: Iterable[tuple[int, int]]) -> Iterator[tuple[bytes, dict[str, Any]]]:
+        """Events as the file has them, by place (offset, length); see parsers.raw_events."""
+        return parsers.raw_events(self.trace, places)
 
     def trace_facts(self) -> dict[str, Any]:
         """The contract's `trace` object."""

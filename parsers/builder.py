@@ -53,11 +53,11 @@ class _Numbered(dict[Any, int]):
 
 @dataclass
 class _Block:
-    """Decoded events of one block: what stays a list, and a frame of what every event has."""
+    """Decoded events of one block: what stays a list, and columns of what every event has."""
 
     name: list[Any]
     args: list[msgspec.Raw]
-    common: pl.DataFrame  # begin_ns, dur_ns, pid, tid, ph, cat, offset, length
+    common: dict[str, pl.Series]  # begin_ns, dur_ns, pid, tid, ph, cat, offset, length
     lost: set[int]  # rows of which a value could not be kept
 
 
@@ -78,12 +78,13 @@ def build(block: bytes, offsets: IntArray, lengths: IntArray) -> Batch:
     codes = np.fromiter(map(numbered.__getitem__, keys), dtype=np.int64, count=len(keys))
     lost: set[int] = set()
     ts, dur = [e.ts for e in decoded], [e.dur for e in decoded]
-    common = _lanes(list(numbered), codes).with_columns(
-        begin_ns=columns.nanoseconds(ts, block, lambda: [t.ts for t in events.decode_times(block)], lost),
-        dur_ns=columns.nanoseconds(dur, block, lambda: [t.dur for t in events.decode_times(block)], lost),
-        offset=pl.Series(offsets),
-        length=pl.Series(lengths),
-    )
+    common = {
+        **_lanes(list(numbered), codes),
+        "begin_ns": columns.nanoseconds(ts, block, lambda: [t.ts for t in events.decode_times(block)], lost),
+        "dur_ns": columns.nanoseconds(dur, block, lambda: [t.dur for t in events.decode_times(block)], lost),
+        "offset": pl.Series(offsets),
+        "length": pl.Series(lengths),
+    }
     rows = _Block([e.name for e in decoded], [e.args for e in decoded], common, lost)
     for kind, at in _routed(list(numbered), codes, rows.name).items():
         batch.frames[kind] = _frame(kind, rows, at)
@@ -107,13 +108,13 @@ def _set_aside(batch: Batch, decoded: list[events.Event], offsets: IntArray) -> 
                 batch.set_aside.append(offset)
 
 
-def _lanes(distinct: list[tuple[str, str | None, Any, Any]], codes: IntArray) -> pl.DataFrame:
+def _lanes(distinct: list[tuple[str, str | None, Any, Any]], codes: IntArray) -> dict[str, pl.Series]:
     """Columns ph, cat, pid, tid (Categorical) of each row, from its code."""
     table = {
         name: [None if key[i] is None else str(key[i]) for key in distinct]
         for i, name in enumerate(("ph", "cat", "pid", "tid"))
     }
-    return pl.DataFrame(table, schema=dict.fromkeys(table, schema.TEXT))[codes]
+    return {name: pl.Series(texts, dtype=schema.TEXT)[codes] for name, texts in table.items()}
 
 
 def _routed(
@@ -150,8 +151,8 @@ def _frame(kind: str, rows: _Block, at: IntArray) -> pl.DataFrame:
     """The frame `kind` of the rows `at`, every column of its schema but `id`."""
     lost: set[int] = set()
     wanted = _SCHEMAS[kind]
-    common = rows.common if len(at) == len(rows.name) else rows.common[at]
-    made = {c: common[c] for c in common.columns if c in wanted}
+    common = {c: s[at] for c, s in rows.common.items() if c in wanted or c in ("cat", "tid")}
+    made = {c: s for c, s in common.items() if c in wanted}
     indices = at.tolist()
     if "name" in wanted or kind == "tracks":
         made["what" if kind == "tracks" else "name"] = columns.texts([rows.name[i] for i in indices], lost)
@@ -173,7 +174,7 @@ def _frame(kind: str, rows: _Block, at: IntArray) -> pl.DataFrame:
 
 
 def _arguments(
-    kind: str, raws: list[msgspec.Raw], common: pl.DataFrame, lost: set[int]
+    kind: str, raws: list[msgspec.Raw], common: dict[str, pl.Series], lost: set[int]
 ) -> dict[str, pl.Series]:
     """The columns that come from the arguments."""
     struct, wanted = events.ARGS[kind], _SCHEMAS[kind]
@@ -226,7 +227,7 @@ def _collectives(names: tuple[Any, ...], raws: list[msgspec.Raw]) -> pl.Series:
     return pl.Series(out, dtype=pl.String)
 
 
-def _gpu_ids(out: dict[str, pl.Series], common: pl.DataFrame) -> dict[str, pl.Series]:
+def _gpu_ids(out: dict[str, pl.Series], common: dict[str, pl.Series]) -> dict[str, pl.Series]:
     """Device and stream: the arguments', else those of pid and tid."""
     ids = {}
     for column, lane in (("device", "pid"), ("stream", "tid")):

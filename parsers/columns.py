@@ -133,7 +133,7 @@ def spellings(values: tuple[Raw, ...], _: Lost) -> pl.Series:
     if values.count(NULL) == len(values):
         return nulls(TEXT, len(values))
     text = b"\x00".join(values).decode("utf-8", "replace")  # NUL cannot stand in JSON
-    return pl.Series([text]).str.split("\x00").explode().cast(TEXT)
+    return pl.Series(text.split("\x00"), dtype=pl.String).cast(TEXT)
 
 
 def _compact_list(text: str | None) -> str | None:

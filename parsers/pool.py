@@ -19,8 +19,6 @@ import polars as pl
 from traceview.parsers.builder import Batch, Kinds
 from traceview.parsers.worker import Answer, Part, Setup, receive, send
 
-# One core each, and memory given back at once.
-_ENVIRONMENT = {"POLARS_MAX_THREADS": "1", "_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0"}
 _COMMAND = "import sys; sys.path[:] = {path!r}; from traceview.parsers.worker import main; main()"
 
 
@@ -43,7 +41,7 @@ class Pool:
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
                     start_new_session=True,
-                    env={**os.environ, **_ENVIRONMENT},
+                    env={**os.environ, "POLARS_MAX_THREADS": "1"},
                 )
             except (OSError, ValueError):
                 break

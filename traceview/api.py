@@ -17,9 +17,10 @@ from traceview.analysis.findings import Finding, Scene, ranked
 from traceview.analysis.findings import documents as finding_documents
 from traceview.analysis.gaps import gaps
 from traceview.analysis.gpus import NO_OVERRIDES, Overrides
-from traceview.analysis.groups import GROUP_KEYS, along, grouped
+from traceview.analysis.groups import GROUP_KEYS, GROUPINGS, along, grouped
 from traceview.analysis.kernel_rules import kernel_findings
-from traceview.analysis.launches import Query, documents, matching
+from traceview.analysis.launches import ANY, Query, documents, matching
+from traceview.analysis.ops import op_totals
 from traceview.analysis.steps import assign, step_table, typical
 from traceview.analysis.tensors import candidates, model_tensors, read_config, seen_tensors
 from traceview.analysis.totals import gpu_totals, host_groups, host_totals
@@ -35,6 +36,7 @@ from traceview.takeaway import TakeAway
 __all__ = [
     "Overrides",
     "Progress",
+    "Query",
     "Selection",
     "Session",
     "find_trace",
@@ -86,15 +88,28 @@ class Session(Frames, TakeAway):
         """Groups by family (see groups.grouped), largest first."""
         return self._grouped(selection, ["family"])
 
-    def groups(self, selection: Selection = EVERYTHING) -> pl.DataFrame:
-        """Groups by kernel name with short_name, family and kind; largest sum first, ties by name."""
-        table = self._grouped(selection, ["group"]).join(self.names, on="group", how="left")
-        return table.sort(
-            ["sum_ns", pl.col("name").cast(pl.String)], descending=[True, False], maintain_order=True
-        )
+    def groups(self, selection: Selection = EVERYTHING, by: str = "kernel") -> pl.DataFrame:
+        """Groups (see groups.grouped), largest sum first.
 
-    def _grouped(self, selection: Selection, keys: list[str]) -> pl.DataFrame:
-        work = self.selected(selection)
+        by: kernel, with name, short_name, family and kind, ties by name; or family, op, module, python,
+        annotation, stream, in a column of that name. Raises TraceError (wrong usage) for another word.
+        """
+        if by == "kernel":
+            table = self._grouped(selection, ["group"]).join(self.names, on="group", how="left")
+            return table.sort(
+                ["sum_ns", pl.col("name").cast(pl.String)], descending=[True, False], maintain_order=True
+            )
+        if by == "family":
+            return self.families(selection)
+        if by not in GROUPINGS:
+            raise TraceError(f"{by}: groups are by family or by {', '.join(GROUPINGS)}", exit_code=2)
+        column = GROUPINGS[by][0]
+        table = self._grouped(selection, [column], by)
+        # Beside its key a group has the op of its longest launch.
+        return table if column == by else table.drop(by, strict=False).rename({column: by})
+
+    def _grouped(self, selection: Selection, keys: list[str], grouping: str = "kernel") -> pl.DataFrame:
+        work = self.selected_of(self.placed(grouping), selection)
         total = int(work.filter("timed")["dur_ns"].sum())
         return grouped(work, keys, self.step_count(selection), total)
 
@@ -117,7 +132,7 @@ class Session(Frames, TakeAway):
         work = self.selected_of(self.placed(grouping), selection)
         return along(work, grouping, path).sort("begin_ns", "id", nulls_last=True)
 
-    def launches(self, selection: Selection, query: Query) -> pl.DataFrame:
+    def launches(self, selection: Selection = EVERYTHING, query: Query = ANY) -> pl.DataFrame:
         """The selected rows of `work` that match a query, sorted, without its limit."""
         return matching(self.selected(selection), query)
 
@@ -136,6 +151,10 @@ class Session(Frames, TakeAway):
             "total": rows.height,
             "rows": self.launch_documents(shown),
         }
+
+    def ops(self, selection: Selection = EVERYTHING) -> pl.DataFrame:
+        """Self and total GPU time of each op: ops.op_totals."""
+        return op_totals(self.links, self.selected(selection))
 
     def spread(self, selection: Selection, grouping: str, path: tuple[Any, ...]) -> list[str]:
         """How the durations below a row of the tree are spread, in words."""

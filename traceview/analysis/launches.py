@@ -51,8 +51,12 @@ class Query:
     op: str | None = None
     family: str | None = None
     id: int | None = None
+    straddling: bool = False  # only work that reaches over its step's window
     sort: Sort = "time"
     limit: int = 20  # 0: all
+
+
+ANY = Query()
 
 
 def matching(work: pl.DataFrame, query: Query) -> pl.DataFrame:
@@ -68,6 +72,8 @@ def matching(work: pl.DataFrame, query: Query) -> pl.DataFrame:
         if query.family not in FAMILIES:
             raise TraceError(f"--family {query.family}: none of {', '.join(FAMILIES)}", exit_code=2)
         work = work.filter(pl.col("family").cast(pl.String) == query.family)
+    if query.straddling:
+        work = work.filter("straddles")
     if query.id is not None:
         work = work.filter(pl.col("id") == query.id)
     if query.sort == "time":
@@ -121,6 +127,7 @@ def _document(row: dict[str, Any]) -> dict[str, Any]:
         "kind": row["kind"],
         "family": row["family"],
         "step": row["step"],
+        "straddles": row["straddles"],
         "begin_ns": row["begin_ns"],
         "dur_ns": row["dur_ns"],
         "timed": row["timed"],

@@ -18,7 +18,7 @@ from traceview.tui.palette import Commands
 from traceview.tui.themes import THEMES
 
 if TYPE_CHECKING:
-    from traceview.tui.launches import Launches
+    from traceview.tui.among import Among
     from traceview.tui.level import Level
     from traceview.tui.state import State, TreePath
 
@@ -162,17 +162,16 @@ class TraceApp(App[int]):
 
         With `fresh` a new one is made in any case.
         """
-        from traceview.tui.kernels import Kernels
-        from traceview.tui.trust import Trust
+        from traceview.tui.places import NEED_GPU_WORK, SCREENS
 
         if self.state is None:
             return
-        made = {2: Kernels, 5: Trust}.get(place)
+        made = SCREENS.get(place)
         levels = self.levels
         wanted = levels[0] if made is None else next((s for s in levels if isinstance(s, made)), None)
         if wanted is not None and not fresh:
             self._back_to(wanted)
-        elif made is not None and (place == 5 or self.state.session.work.height):
+        elif made is not None and (place not in NEED_GPU_WORK or self.state.session.work.height):
             if place == 2:
                 self._back_to(levels[0])
             self.push_screen(made(self.state))
@@ -190,7 +189,7 @@ class TraceApp(App[int]):
         if self.state is not None:
             self.push_screen(Launches(self.state, self.state.grouping, keys, names, row))
 
-    def show_card(self, launch_id: int, among: "Launches") -> None:
+    def show_card(self, launch_id: int, among: "Among") -> None:
         """One launch."""
         from traceview.tui.card import Card
 

@@ -7,10 +7,10 @@ from textual.app import ComposeResult
 
 from traceview.report.tables import Column as Title
 from traceview.tui import commands
+from traceview.tui.among import Among
 from traceview.tui.card_sections import sections
 from traceview.tui.command_line import launch_command
 from traceview.tui.commands import Command
-from traceview.tui.launches import Launches
 from traceview.tui.level import COMMON, Level
 from traceview.tui.state import State
 from traceview.units import fmt_count, fmt_ns
@@ -35,8 +35,8 @@ class Card(Level):
     )
     BINDINGS = commands.bindings(HAS)
 
-    def __init__(self, state: State, launch_id: int, among: Launches) -> None:
-        """`among` is the screen with the list that the launch stands in."""
+    def __init__(self, state: State, launch_id: int, among: Among) -> None:
+        """`among` is the list that the launch stands in."""
         super().__init__(state)
         self.launch_id = launch_id
         self.among = among

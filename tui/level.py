@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
-PLACES = {1: "Steps", 2: "Kernels", 5: "Trust"}
+PLACES = {1: "Steps", 2: "Kernels", 4: "Findings", 5: "Trust"}
 
 
 class Answered(Message):
@@ -51,7 +51,7 @@ class Level(Screen[None]):
     HAS: ClassVar[tuple[Command, ...]] = ()
     HINT: ClassVar[str] = "text"
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-home"), (160, "-wide")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-flat"), (15, "-low"), (32, "-tall"), (46, "-high")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (15, "-low"), (28, "-mid"), (36, "-tall"), (46, "-high")]  # noqa: RUF012
 
     def __init__(self, state: State) -> None:
         super().__init__()

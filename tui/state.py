@@ -29,6 +29,7 @@ class State:
         self.grouping = next(iter(GROUPINGS))
         self.marked_rows: dict[tuple[str, TreePath], tuple[int, ...]] = {}  # kernel rows -> group numbers
         self.marked_launches: set[int] = set()
+        self.marked_findings: set[tuple[object, ...]] = set()  # their kind and what they are about
         self._kept: OrderedDict[Hashable, Any] = OrderedDict()
 
     # --- selection -----------------------------------------------------------------------------------------

@@ -1,0 +1,10 @@
+"""The screens that a number key leads to; one module knows them all."""
+
+from traceview.tui.findings import Findings
+from traceview.tui.kernels import Kernels
+from traceview.tui.level import Level
+from traceview.tui.trust import Trust
+
+# The first place, the steps, is the screen that lies under all others.
+SCREENS: dict[int, type[Level]] = {2: Kernels, 4: Findings, 5: Trust}
+NEED_GPU_WORK = (2,)

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from traceview.errors import Cancelled
+from traceview.errors import Cancelled, TraceError
 from traceview.parsers import notices
 from traceview.parsers.builder import Batch, Frames, Kinds, concat, finished
 from traceview.parsers.cache import save, saved
 from traceview.parsers.careful import Careful, Outcome
 from traceview.parsers.document import End, Start, find_events, read_end
-from traceview.parsers.pool import Pool
+from traceview.parsers.pool import Pool, cores
 from traceview.parsers.source import PlainText, Text, open_text
 from traceview.parsers.splitter import learn_separator
 from traceview.parsers.worker import Part
@@ -76,6 +76,8 @@ def load(
     try:
         with _paused_collector():
             trace = _Reading(text, progress, cancelled).run()
+    except OSError as error:
+        raise TraceError(f"{name}: cannot be read: {error.strerror}; copy it to another disk") from None
     finally:
         text.close()
     if use_cache:
@@ -143,7 +145,7 @@ class _Reading:
 
     def _is_large(self) -> bool:
         size = self._text.size * (1 if self._text.compression is None else 8)
-        return size > _PARALLEL_FROM and (os.cpu_count() or 1) > 1
+        return size > _PARALLEL_FROM and cores() > 1
 
     def _read_parts(self, careful: Careful, separator: bytes, at: int) -> Outcome:
         """Read part by part in worker processes, in order; what does not fit is read here.
@@ -152,7 +154,7 @@ class _Reading:
         it fits, so a cut at the wrong place is always noticed, and read over.
         """
         plain = isinstance(self._text, PlainText)
-        pool = Pool(min(os.cpu_count() or 1, _MAX_WORKERS), self._text.path if plain else None, separator)
+        pool = Pool(min(cores(), _MAX_WORKERS), self._text.path if plain else None, separator)
         waiting: deque[tuple[Part, Future[Batch | None]]] = deque()
         planned: int | None = at if len(pool) else None
         try:

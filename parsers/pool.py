@@ -22,6 +22,13 @@ from traceview.parsers.worker import Answer, Part, Setup, receive, send
 _COMMAND = "import sys; sys.path[:] = {path!r}; from traceview.parsers.worker import main; main()"
 
 
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 class Pool:
     """`count` workers; parts are given out in order, answers come as futures of a Batch or None."""
 
@@ -33,7 +40,7 @@ class Pool:
         self._processes: list[subprocess.Popen[bytes]] = []
         self._alive: list[subprocess.Popen[bytes]] = []
         command = [sys.executable, "-c", _COMMAND.format(path=[p or os.getcwd() for p in sys.path])]
-        for _ in range(count):
+        for _ in range(count if sys.executable else 0):
             try:
                 process = subprocess.Popen(
                     command,

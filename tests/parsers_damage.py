@@ -37,8 +37,8 @@ def some_events(count: int = 8) -> list[dict[str, Any]]:
         where = {"pid": 7, "tid": 71}
         ids = {"External id": i + 1, "correlation": i + 1}
         events += [
-            {"ph": "X", "cat": "python_function", "name": f'a "b" \\ {{c}}[{i}]', **where, "ts": at, "dur": 90.5,
-             "args": {"Python id": i, "Python parent id": None, "Ev Idx": i}},
+            {"ph": "X", "cat": "python_function", "name": f'a "b" \\ {{c}}[{i}]', **where, "ts": at,
+             "dur": 90.5, "args": {"Python id": i, "Python parent id": None, "Ev Idx": i}},
             {"ph": "X", "cat": "cpu_op", "name": "aten::mm", **where, "ts": at + 1, "dur": 50.25,
              "args": {"External id": i + 1, **dims, "Ev Idx": i}},
             {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunch", **where, "ts": at + 2, "dur": 3.375,

@@ -23,7 +23,7 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loader, "_PARALLEL_FROM", 0)
     monkeypatch.setattr(loader, "_PART", PART)
     monkeypatch.setattr(loader, "_SAMPLE", 4_000)
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(loader, "cores", lambda: 2)
 
 
 def kernel(i: int, **args: Any) -> dict[str, Any]:
@@ -38,6 +38,11 @@ def write(path: Path, events: list[dict[str, Any]], **style: Any) -> Path:
     return path
 
 
+def noted(batch: Any, fitting: list[bool]) -> Any:
+    fitting.append(batch is not None)
+    return batch
+
+
 def same(a: Trace, b: Trace) -> None:
     for frame in schema.FRAMES:
         assert getattr(a, frame).equals(getattr(b, frame)), frame
@@ -49,7 +54,12 @@ def test_parts_give_the_same_trace(
     tmp_path: Path, parts: None, monkeypatch: pytest.MonkeyPatch, indent: int | None
 ) -> None:
     path = write(tmp_path / "a.json", [kernel(i) for i in range(3000)], indent=indent)
+    fitting: list[bool] = []
+    answer = pool._answer
+    monkeypatch.setattr(pool, "_answer", lambda process: noted(answer(process), fitting))
     in_parts = load(path, use_cache=False)
+    assert len(fitting) > 3
+    assert all(fitting)
     (tmp_path / "a.gz").write_bytes(gzip.compress(path.read_bytes()))
     from_gzip = load(tmp_path / "a.gz", use_cache=False)
     monkeypatch.setattr(loader, "_PARALLEL_FROM", 1 << 40)

@@ -154,6 +154,16 @@ def test_what_is_no_trace_is_named(tmp_path: Path, data: bytes, says: str) -> No
     assert raised.value.exit_code == 3
 
 
+def test_a_disk_that_fails_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    path = write(tmp_path / "a.json", TEXT)
+    monkeypatch.setattr(source.PlainText, "read_at", broken)
+    with pytest.raises(TraceError, match="Input/output error"):
+        load(path, use_cache=False)
+
+
 def test_missing_files_folders_and_forbidden_files(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="No such file"):
         load(tmp_path / "missing.json")

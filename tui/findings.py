@@ -12,6 +12,7 @@ from traceview.report.tables import Column as Title
 from traceview.tui import cells, commands
 from traceview.tui.among import SameKernel
 from traceview.tui.card import Card
+from traceview.tui.card_trail import trail
 from traceview.tui.commands import Command
 from traceview.tui.finding_sections import finding_rows, finding_sections
 from traceview.tui.launches import Launches
@@ -28,7 +29,7 @@ COLUMNS = (
     Column("saves_ns", "saves <=", 8, "right", cells.times),
     Column("share", "share", 7, "right", cells.shares),
     Column("kind", "kind", 21, "left", cells.names, priority=1, muted=True),
-    Column("title", "what stands out", 30, "left", cells.names, grow=True),
+    Column("title", "what stands out", 50, "left", cells.names, grow=True),
 )
 _MOST_ROWS = 10  # findings in sight at once; the evidence of one takes the rest
 
@@ -111,8 +112,8 @@ class Findings(Level):
     # --- what it says --------------------------------------------------------------------------------------
 
     def crumb(self) -> list[str]:
-        """The screen's name, while no launches lie over it."""
-        return ["findings"] if self.is_lowest else []
+        """The screen's name, while no list of launches lies over it."""
+        return trail("findings", self.state, self.owner.levels)
 
     def numbers(self) -> Sequence[str]:
         """What the savings mean."""
@@ -121,8 +122,8 @@ class Findings(Level):
             return ()
         return (
             f"{fmt_count(marked)} of these marked" if marked else "",
-            f"{fmt_count(len(self.findings))} findings",
-            "what each could save per step at most; savings overlap and never add up",
+            f"{fmt_count(len(self.findings))} finding{'s' if len(self.findings) > 1 else ''}",
+            "saves: at most, per step; savings overlap and never add up",
         )
 
     def row_cells(self) -> tuple[Sequence[Title], Sequence[str]] | None:

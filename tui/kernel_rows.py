@@ -59,8 +59,13 @@ def columns(steps: int, width: int) -> tuple[Column, ...]:
     return (
         *found,
         Column("op", "op", 16, priority=6, muted=True),
-        Column("remark", "what is odd", 32, priority=2, grow=True, muted=True),
+        Column("remark", "what is odd", _remark_width(width), priority=2, grow=True, muted=True),
     )
+
+
+def _remark_width(width: int) -> int:
+    """Cells that are left for remarks beside name, share and the first three figures."""
+    return max(16, min(32, width - (88 if width >= 104 else 79)))
 
 
 class KernelRows:

@@ -52,6 +52,7 @@ class Trust(Level):
             "trust",
             lambda: self.state.kept("trust", lambda: (session.check(), session.gpu(), session.host())),
             lambda found: self.table().show(trust_sections(*found)),
+            rows=session.trace.ops.height,
         )
 
     def crumb(self) -> list[str]:

@@ -10,7 +10,7 @@ import polars as pl
 from traceview import parsers
 from traceview.analysis import header, health, remarks, tree
 from traceview.analysis.callsites import wait_sites
-from traceview.analysis.card import neighbours, product
+from traceview.analysis.card import neighbours, op_facts, product
 from traceview.analysis.cxx import parse_parts
 from traceview.analysis.distribution import spread_words
 from traceview.analysis.findings import Finding, Scene, ranked
@@ -27,7 +27,7 @@ from traceview.analysis.totals import gpu_totals, host_groups, host_totals
 from traceview.analysis.trace_rules import trace_findings
 from traceview.errors import TraceError
 from traceview.frames import Frames, on_device
-from traceview.parsers import Progress
+from traceview.parsers import Progress, cache_info, clear_cache
 from traceview.parsers.folder import find_trace, traces_in
 from traceview.report import note
 from traceview.selection import EVERYTHING, Selection
@@ -39,6 +39,8 @@ __all__ = [
     "Query",
     "Selection",
     "Session",
+    "cache_info",
+    "clear_cache",
     "find_trace",
     "open_session",
     "read_model",
@@ -53,9 +55,10 @@ def open_session(
     step_marker: str | None = None,
     overrides: Overrides = NO_OVERRIDES,
     model: pl.DataFrame | None = None,
+    use_cache: bool = True,
 ) -> "Session":
     """Read a trace and make it ready for questions. Raises TraceError and Cancelled as parsers.load does."""
-    return Session(parsers.load(path, progress, cancelled), step_marker, overrides, model)
+    return Session(parsers.load(path, progress, cancelled, use_cache), step_marker, overrides, model)
 
 
 def read_model(path: str | Path, tp: int = 1) -> pl.DataFrame:
@@ -168,28 +171,48 @@ class Session(Frames, TakeAway):
     def _tensors(self) -> pl.DataFrame:
         return seen_tensors(self.trace.ops)
 
+    def raw(self, launch_id: int) -> dict[str, dict[str, Any] | None]:
+        """The file's own events behind a launch: GPU work, launch call, op; None where there is none.
+
+        Raises TraceError where the file can't be read again, and (wrong usage) for an id that is not there.
+        """
+        row = self._row(launch_id)
+        found = {"GPU work": (self.trace.gpu, launch_id)}
+        found["launch call"] = (self.trace.runtime, row["launch"])
+        found["op"] = (self.trace.ops, row["op"])
+        return {
+            what: None
+            if at is None
+            else parsers.raw_event(self.trace, *frame.select("offset", "length").row(at))
+            for what, (frame, at) in found.items()
+        }
+
+    def _row(self, launch_id: int) -> dict[str, Any]:
+        if not 0 <= launch_id < self.work.height:
+            raise TraceError(f"no launch {launch_id}; ids run from 0 to {self.work.height - 1}", exit_code=2)
+        return self.work.row(launch_id, named=True)
+
     def card(self, launch_id: int) -> dict[str, Any]:
         """Everything about one launch.
 
         Keys: launch (the contract's launch row), neighbours (see card.neighbours), parts (the kernel's name
-        taken apart), step_name, device (of header.devices, or None), blocks, threads (a block's),
-        waves (blocks for each multiprocessor). Raises TraceError (wrong usage) for an id that is not there.
+        taken apart), step_name, device (of header.devices, or None), blocks, threads (a block's), waves
+        (blocks for each multiprocessor), op (card.op_facts), same_size (tensors.candidates). Raises
+        TraceError (wrong usage) for an id that is not there.
         """
-        rows = self.work.filter(pl.col("id") == launch_id)
-        if not rows.height:
-            raise TraceError(f"no launch {launch_id}; ids run from 0 to {self.work.height - 1}", exit_code=2)
-        launch = self.launch_documents(rows)[0]
-        device = next((d for d in header.devices(self.trace) if d["id"] == launch["device"]), None)
-        blocks, processors = product(launch["grid"]), device and device["multiprocessors"]
+        row = self._row(launch_id)
+        launch = self.launch_documents(self.work.slice(launch_id, 1))[0]
         return {
             "launch": launch,
-            "neighbours": neighbours(self.work, rows.row(0, named=True)),
+            "neighbours": neighbours(self.work, row),
             "parts": parse_parts(launch["name"] or ""),
             "step_name": None if launch["step"] is None else self.step_names[launch["step"]],
-            "device": device,
-            "blocks": blocks,
+            "device": next((d for d in header.devices(self.trace) if d["id"] == launch["device"]), None),
+            "blocks": row["blocks"],
             "threads": product(launch["block"]),
-            "waves": blocks / processors if blocks and processors else None,
+            "waves": launch["waves"],
+            "op": op_facts(self.links, row["op"]),
+            "same_size": self.same_size(launch["elements"]),
         }
 
     def report(

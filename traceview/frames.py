@@ -14,7 +14,7 @@ from traceview.analysis.markers import marker_facts
 from traceview.analysis.names import distinct_names
 from traceview.analysis.performance import gpus_of, performance
 from traceview.analysis.phases import with_phases
-from traceview.analysis.steps import Steps, assign, find_steps
+from traceview.analysis.steps import Steps, assign, find_steps, straddling
 from traceview.analysis.work import gpu_work, linked_work
 from traceview.selection import EVERYTHING, Selection
 from traceview.trace import Notice, Trace
@@ -59,11 +59,11 @@ class Frames:
 
     @cached_property
     def work(self) -> pl.DataFrame:
-        """All GPU work with everything known of it: the columns of work.gpu_work, suspect_duration, and those
+        """All GPU work: the columns of work.gpu_work, suspect_duration, straddles (its step), and those
         of performance.PERFORMANCE.
         """
         work = gpu_work(self._stepped[1])
-        work = work.with_columns(health.suspects(work))
+        work = work.with_columns(health.suspects(work), straddling(self.found_steps.windows, work))
         names = self.found_steps.windows.select("index", "name").iter_rows()
         sums = {i: found for i, name in names if (found := marker_facts(name).sums) is not None}
         return pl.concat([work, performance(self.trace, work, self.gpus, sums)], how="horizontal")

@@ -2,7 +2,12 @@
 
 from typing import Any
 
+import numpy as np
 import polars as pl
+
+from traceview.analysis.attribution import Links
+from traceview.analysis.callsites import forward_ops
+from traceview.analysis.nesting import NONE
 
 
 def neighbours(work: pl.DataFrame, row: dict[str, Any]) -> dict[str, dict[str, Any] | None]:
@@ -36,3 +41,21 @@ def product(numbers: list[int] | None) -> int | None:
     for n in numbers:
         out *= n
     return out
+
+
+def op_facts(links: Links, op: int | None) -> dict[str, Any] | None:
+    """What is known of a launch's op besides its shapes: sequence, forward_op, kernel_file, kernel_kwargs.
+
+    op: a row of Trace.ops. forward_op is the name of the op whose gradient a backward op computes;
+    kernel_file and kernel_kwargs are Inductor's, of a compiled region. None where there is no op.
+    """
+    if op is None:
+        return None
+    row = links.trace.ops.row(op, named=True)
+    forward = int(forward_ops(links, np.array([op], dtype=np.int64))[0])
+    return {
+        "sequence": row["sequence"],
+        "forward_op": None if forward == NONE else links.trace.ops["name"][forward],
+        "kernel_file": row["kernel_file"],
+        "kernel_kwargs": row["kernel_kwargs"],
+    }

@@ -264,6 +264,16 @@ def _holding_on_device(gpu_windows: pl.DataFrame, work: pl.DataFrame) -> pl.Seri
     return found.sort("i").select(pl.when(pl.col("at") < pl.col("end_ns")).then("index")).to_series()
 
 
+def straddling(windows: pl.DataFrame, work: pl.DataFrame) -> pl.Series:
+    """True for the timed rows of work (step, begin_ns, dur_ns, timed) that reach over their step's window."""
+    borders = windows.select(step="index", from_ns="begin_ns", to_ns=pl.col("begin_ns") + pl.col("wall_ns"))
+    beyond = (pl.col("begin_ns") < pl.col("from_ns")) | (pl.col("to_ns") < intervals.END)
+    placed = work.select("step", "begin_ns", "dur_ns", "timed").join(
+        borders, on="step", how="left", maintain_order="left"
+    )
+    return placed.select((beyond & pl.col("timed")).fill_null(False).alias("straddles")).to_series()
+
+
 def step_table(steps: Steps, work: pl.DataFrame) -> pl.DataFrame:
     """Each step with its GPU work.
 
@@ -284,15 +294,7 @@ def step_table(steps: Steps, work: pl.DataFrame) -> pl.DataFrame:
         events=pl.len().cast(pl.Int64), sum_ns=pl.col("dur_ns").filter("timed").sum()
     )
     busy = intervals.merged(timed, ["step", "device"]).group_by("step").agg(busy_ns=pl.col("dur_ns").sum())
-    over = (
-        timed.join(
-            windows.select(step="index", from_ns="begin_ns", to_ns=pl.col("begin_ns") + pl.col("wall_ns")),
-            on="step",
-        )
-        .filter((pl.col("begin_ns") < pl.col("from_ns")) | (pl.col("to_ns") < intervals.END))
-        .group_by("step")
-        .agg(straddling=pl.len().cast(pl.Int64))
-    )
+    over = work.filter(straddling(windows, work)).group_by("step").agg(straddling=pl.len().cast(pl.Int64))
     idle = (end - begin) * devices - _clipped(union, begin, end)
     return (
         windows.with_columns(sum_by_clock_ns=pl.Series(covered), idle_ns=pl.Series(idle))

@@ -12,4 +12,5 @@ COMMANDS = {
     "compare": "what changed between two traces, per step",
     "query": "SQL over the trace's tables",
     "export": "frames as parquet or CSV, or a smaller trace",
+    "cache": "what the saved indexes take; --clear removes them",
 }

@@ -37,6 +37,9 @@ def trace_options(
     command.add_argument(
         "--strict", action="store_true", help="exit 1 if events were set aside, repaired, untimed"
     )
+    command.add_argument(
+        "--no-cache", action="store_true", help="neither read nor save an index of the trace"
+    )
     command.add_argument("--model", metavar="CONFIG", help="the model's config.json, to name tensors by size")
     command.add_argument(
         "--tp", type=count, default=1, metavar="N", help="tensor-parallel ranks of that model"
@@ -70,7 +73,12 @@ def open_trace(args: argparse.Namespace) -> "tuple[Session, Selection]":
     peaks = Overrides(args.peak_bandwidth, args.peak_tflops)
     progress = _progress_line() if sys.stderr.isatty() else None
     session = open_session(
-        find_trace(args.trace), progress, step_marker=args.step_marker, overrides=peaks, model=model
+        find_trace(args.trace),
+        progress,
+        step_marker=args.step_marker,
+        overrides=peaks,
+        model=model,
+        use_cache=not args.no_cache,
     )
     for notice in session.notices:
         print(f"note: {safe_text(notice.message)}", file=sys.stderr)

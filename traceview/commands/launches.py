@@ -11,6 +11,7 @@ def options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--kernel", metavar="REGEX", help="kernels whose full name matches anywhere")
     command.add_argument("--op", metavar="REGEX", help="launches whose op matches anywhere")
     command.add_argument("--family", metavar="NAME", help="one family, such as gemm or copy-cast")
+    command.add_argument("--straddling", action="store_true", help="only those that reach over their step")
     command.add_argument("--sort", choices=("time", "dur", "delay"), default="time")
     command.add_argument("--limit", type=count, default=20, metavar="N", help="at most N rows; 0 is all")
     command.add_argument("--id", type=int, metavar="N", help="the one launch with this id")
@@ -22,7 +23,15 @@ def run(args: argparse.Namespace) -> int:
     from traceview.report import text
 
     session, selection = open_trace(args)
-    query = Query(args.kernel, args.op, args.family, args.id, args.sort, args.limit)
+    query = Query(
+        args.kernel,
+        args.op,
+        args.family,
+        id=args.id,
+        straddling=args.straddling,
+        sort=args.sort,
+        limit=args.limit,
+    )
     document = session.launches_document(selection, query)
     if args.format == "json":
         print_json(document)

@@ -180,12 +180,11 @@ class Session(Frames, TakeAway):
         found = {"GPU work": (self.trace.gpu, launch_id)}
         found["launch call"] = (self.trace.runtime, row["launch"])
         found["op"] = (self.trace.ops, row["op"])
-        return {
-            what: None
-            if at is None
-            else parsers.raw_event(self.trace, *frame.select("offset", "length").row(at))
+        places = {
+            what: None if at is None else frame.select("offset", "length").row(at)
             for what, (frame, at) in found.items()
         }
+        return {what: at and parsers.raw_event(self.trace, *at) for what, at in places.items()}
 
     def _row(self, launch_id: int) -> dict[str, Any]:
         if not 0 <= launch_id < self.work.height:

@@ -37,9 +37,7 @@ def trace_options(
     command.add_argument(
         "--strict", action="store_true", help="exit 1 if events were set aside, repaired, untimed"
     )
-    command.add_argument(
-        "--no-cache", action="store_true", help="neither read nor save an index of the trace"
-    )
+    command.add_argument("--no-cache", action="store_true", help="neither use nor save an index")
     command.add_argument("--model", metavar="CONFIG", help="the model's config.json, to name tensors by size")
     command.add_argument(
         "--tp", type=count, default=1, metavar="N", help="tensor-parallel ranks of that model"
@@ -64,22 +62,25 @@ def positive(text: str) -> float:
     return number
 
 
+def reading(args: argparse.Namespace) -> dict[str, Any]:
+    """How the command line wants a trace read: the keywords of api.open_session."""
+    from traceview.api import Overrides, read_model
+
+    return {
+        "step_marker": args.step_marker,
+        "overrides": Overrides(args.peak_bandwidth, args.peak_tflops),
+        "model": None if args.model is None else read_model(args.model, args.tp),
+        "use_cache": not args.no_cache,
+    }
+
+
 def open_trace(args: argparse.Namespace) -> "tuple[Session, Selection]":
     """The trace of the command line and what it selects. Notices and progress go to standard error."""
-    from traceview.api import Overrides, Selection, find_trace, open_session, read_model
+    from traceview.api import Selection, find_trace, open_session
     from traceview.selection import parse_steps
 
-    model = None if args.model is None else read_model(args.model, args.tp)
-    peaks = Overrides(args.peak_bandwidth, args.peak_tflops)
     progress = _progress_line() if sys.stderr.isatty() else None
-    session = open_session(
-        find_trace(args.trace),
-        progress,
-        step_marker=args.step_marker,
-        overrides=peaks,
-        model=model,
-        use_cache=not args.no_cache,
-    )
+    session = open_session(find_trace(args.trace), progress, **reading(args))
     for notice in session.notices:
         print(f"note: {safe_text(notice.message)}", file=sys.stderr)
     steps = None if args.steps is None else parse_steps(args.steps, session.step_names)

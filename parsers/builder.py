@@ -43,6 +43,10 @@ class Batch:
     set_aside: list[int] = field(default_factory=list)  # offsets of objects that are no events
 
 
+class WrongPlacesError(msgspec.DecodeError):
+    """The places given are not those of the block's events."""
+
+
 class _Numbered(dict[Any, int]):
     """Distinct keys, numbered as they come."""
 
@@ -65,11 +69,11 @@ def build(block: bytes, offsets: IntArray, lengths: IntArray) -> Batch:
     """Decode `block` (events with commas between) and put its events into frames.
 
     `offsets` and `lengths` are each event's place in the file. Raises msgspec.MsgspecError or RecursionError
-    where the block is not made of well-formed events.
+    where the block is not made of well-formed events, WrongPlacesError where it is, and of more or fewer.
     """
     decoded = events.decode_events(block)
     if len(decoded) != len(offsets):
-        raise msgspec.DecodeError(f"{len(decoded)} events where {len(offsets)} were expected")
+        raise WrongPlacesError(f"{len(decoded)} events, {len(offsets)} places")
     batch = Batch()
     if not decoded:
         return batch

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from msgspec import Raw
 
-from traceview.parsers.builder import Batch, build
+from traceview.parsers.builder import Batch, WrongPlacesError, build
 from traceview.parsers.events import EVENT_KEYS, Event
 from traceview.parsers.repair import mend
 from traceview.parsers.source import Text
@@ -66,8 +66,7 @@ class Careful:
         self._text, self._separator, self._sink, self._window = text, separator, sink, window
 
     def read(self, at: int, stops: Sequence[int] = (), check: Callable[[], None] = lambda: None) -> Outcome:
-        """Read from `at`, in the list, to the end of the list or text, or until an event begins at one
-        of `stops`.
+        """Read from `at`, in the list, to its end, the text's, or an event that begins at one of `stops`.
 
         `stops` ascend. `check` is called now and then and may raise to cancel.
         """
@@ -101,21 +100,16 @@ class Careful:
     def _quick(self, at: int, data: bytes, begin: int) -> int:
         """Up to the last separator of the window, if all before is clean; 0 if not."""
         cut = data.rfind(self._separator, begin) if self._separator else -1
-        return self._clean(at, data, begin, cut + 1, exact=False) if cut > begin else 0
+        return self._clean(at, data, begin, cut + 1, self._separator) if cut > begin else 0
 
     def _exact(self, at: int, data: bytes, begin: int) -> int:
         """All complete events of the window by its structure, if they are clean; 0 if not."""
         ends = elements(data[begin:]).ends
-        return self._clean(at, data, begin, begin + int(ends[-1]), exact=True) if len(ends) else 0
+        return self._clean(at, data, begin, begin + int(ends[-1]), None) if len(ends) else 0
 
-    def _clean(self, at: int, data: bytes, begin: int, end: int, exact: bool) -> int:
-        block = data[begin:end]
+    def _clean(self, at: int, data: bytes, begin: int, end: int, separator: bytes | None) -> int:
         try:
-            begins, lengths = places(block, None if exact else self._separator)
-            if exact is False:
-                batch = _built(block, begins, lengths, at + begin, self._separator)
-            else:
-                batch = build(block, begins + at + begin, lengths)
+            batch = _built(data[begin:end], at + begin, separator)
         except (msgspec.MsgspecError, RecursionError):
             return 0
         self._sink(batch, at + end)
@@ -249,18 +243,13 @@ class Careful:
         self._sink(batch, end)
 
 
-def _built(
-    block: bytes, begins: np.ndarray, lengths: np.ndarray, offset: int, separator: bytes | None
-) -> Batch:
-    """The block's batch; where the separator does not stand between all events, by exact places."""
+def _built(block: bytes, offset: int, separator: bytes | None) -> Batch:
+    """The block's batch; its events' places by the separator, or exactly where that is not between all."""
+    begins, lengths = places(block, separator)
     try:
         return build(block, begins + offset, lengths)
-    except msgspec.ValidationError:
-        raise
-    except msgspec.DecodeError as error:
-        if "were expected" not in str(error):
-            raise
-    begins, lengths = places(block, None)
+    except WrongPlacesError:
+        begins, lengths = places(block, None)
     return build(block, begins + offset, lengths)
 
 

@@ -184,7 +184,10 @@ class Session(Frames, TakeAway):
             what: None if at is None else frame.select("offset", "length").row(at)
             for what, (frame, at) in found.items()
         }
-        return {what: at and parsers.raw_event(self.trace, *at) for what, at in places.items()}
+        return {
+            what: parsers.raw_event(self.trace, *at) if at is not None else None
+            for what, at in places.items()
+        }
 
     def _row(self, launch_id: int) -> dict[str, Any]:
         if not 0 <= launch_id < self.work.height:

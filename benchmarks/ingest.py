@@ -25,15 +25,21 @@ import platformdirs
 
 from traceview.demo import demo_path
 
+# AMD's TraceLens is not on PyPI (the package of that name is another project): install it into the
+# folder by hand.
+BY_HAND = ""
 PEERS = {
     "HolisticTraceAnalysis": (
-        "from hta.common.trace_parser import parse_trace_file; parse_trace_file({path!r})",
+        "from hta.common.trace_parser import parse_trace_dataframe;"
+        "from hta.configs.parser_config import ParserConfig;"
+        "parse_trace_dataframe({path!r}, ParserConfig.get_default_cfg())",
         "HolisticTraceAnalysis",
     ),
     "TraceLens": (
         "from TraceLens import TreePerfAnalyzer;"
-        "TreePerfAnalyzer.from_file({path!r}).get_df_kernel_launchers_summary()",
-        "TraceLens",
+        "analyzer = TreePerfAnalyzer.from_file({path!r});"
+        "analyzer.get_df_kernel_launchers_summary(analyzer.get_df_kernel_launchers())",
+        BY_HAND,
     ),
     "json.load": ("import json; json.load(open({path!r}, 'rb'))", None),
     "ijson loop": (
@@ -114,7 +120,7 @@ def installed_peers(folder: Path) -> Path | None:
         made = subprocess.run([sys.executable, "-m", "venv", str(folder)], check=False)
         if made.returncode:
             return None
-    for package in sorted({package for _, package in PEERS.values() if package}):
+    for package in filter(None, {package for _, package in PEERS.values()}):
         have = subprocess.run([python, "-m", "pip", "show", "-q", package], capture_output=True, check=False)
         if have.returncode:
             print(f"installing {package}", file=sys.stderr)
@@ -136,8 +142,8 @@ def rows(trace: Path, peers: Path | None, runs: int) -> dict[str, Run | str]:
     out["traceview reading"] = best([python, "-c", reading], runs)
     out["import polars, numpy"] = best([python, "-c", "import polars, numpy"], runs)
     for name, (code, package) in PEERS.items():
-        if package is None or peers is not None:
-            interpreter = str(peers) if package else python
+        if package is None or peers:
+            interpreter = python if package is None else str(peers)
             out[name] = best([interpreter, "-c", code.format(path=path)], 1)
     return out
 

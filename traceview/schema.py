@@ -109,7 +109,8 @@ INSTANTS = pl.Schema(
 )
 
 # Names of processes and threads, from metadata rows (ph M): what = process_name, thread_name, ...
-TRACKS = pl.Schema({"what": TEXT, **_THREAD, "value": pl.String})
+_TRACK: Columns = {"what": TEXT, **_THREAD, "value": pl.String}
+TRACKS = pl.Schema(_TRACK)
 
 # How many loaded events there are of each kind.
 KINDS = pl.Schema({"ph": TEXT, "cat": TEXT, "count": pl.Int64})

@@ -128,7 +128,7 @@ class TakeAway:
         windows = self.found_steps.windows.select("begin_ns", dur_ns="wall_ns").drop_nulls()
         spans = pl.concat([windows, self.work.filter("timed").select("begin_ns", "dur_ns")])
         begin, end = spans.select(
-            pl.col("begin_ns").min(), (pl.col("begin_ns") + pl.col("dur_ns")).max()
+            begin=pl.col("begin_ns").min(), end=(pl.col("begin_ns") + pl.col("dur_ns")).max()
         ).row(0)
         return begin or 0, end or 0
 

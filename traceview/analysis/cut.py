@@ -1,6 +1,7 @@
 """Which events belong to a part of a trace: the rows of all frames that a smaller trace needs.
 
 A part is some windows of time [begin, end), or some steps: their windows and the GPU work launched in them.
+Others' work that runs inside the windows is there too, unless only a marker on the GPU tells whose it is.
 With each piece of GPU work come the calls that carry its correlation, the op that it is linked to, the ops,
 modules and Python frames around these, so that the smaller trace gives the same links.
 """
@@ -51,6 +52,10 @@ def part(
     taken = {name: _overlapping(getattr(trace, name), windows) for name in _FRAMES}
     launched = links.frame["launch"].is_in(np.flatnonzero(taken["runtime"])).fill_null(False)
     taken["gpu"] |= (work["step"].is_in(of).fill_null(False) | launched).to_numpy()
+    if of:
+        # Its own marker is not there to tell its step by, so it would be taken for the part's.
+        orphan = links.frame["launch"].is_null() & work["step"].is_not_null() & ~work["step"].is_in(of)
+        taken["gpu"] &= ~orphan.fill_null(False).to_numpy()
     chosen = np.flatnonzero(taken["gpu"])
     correlations = trace.gpu["correlation"].gather(chosen).drop_nulls().unique()
     taken["runtime"] |= trace.runtime["correlation"].is_in(correlations.implode()).fill_null(False).to_numpy()

@@ -37,9 +37,17 @@ class KeyBar(Widget):
             *(
                 part
                 for command in [*first, *kept]
-                for part in ((command.key_text, "bold $text-accent"), f" {command.label}  ")
+                for part in (
+                    (command.key_text, f"bold $text-accent @click={_click(command)}"),
+                    (f" {command.label}  ", f"@click={_click(command)}"),
+                )
             )
         )
+
+
+def _click(command: Command) -> str:
+    action = command.action
+    return f"{'' if action.startswith('app.') else 'screen.'}{action}{'' if '(' in action else '()'}"
 
 
 def _length(command: Command) -> int:
@@ -66,7 +74,9 @@ class Tabs(Widget):
         for number, name in self._names.items():
             text = f" {number} {name} "
             used += len(text)
-            parts.append((text, "bold reverse" if number == self._here else ""))
+            parts.append(
+                (text, f"{'bold reverse ' if number == self._here else ''}@click=screen.go({number})")
+            )
         room = self.content_size.width - used
         trace = shorten(self._trace, max(0, room - 2))
         parts.append((" " * max(0, room - cell_width(trace)) + trace, ""))

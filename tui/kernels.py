@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.timer import Timer
 
 from traceview import charts
 from traceview.analysis.distribution import spread_words
@@ -20,8 +21,6 @@ from traceview.widgets.breadcrumb import BETWEEN
 from traceview.widgets.chart import Chart
 from traceview.widgets.columns import Column
 from traceview.widgets.tree_table import Path, TreeRow, TreeTable
-
-SETTLED = 0.06  # seconds on a row before its charts are drawn, so that a held key runs freely
 
 
 class Kernels(Level):
@@ -49,7 +48,6 @@ class Kernels(Level):
     def __init__(self, *args: object) -> None:
         super().__init__(*args)  # type: ignore[arg-type]
         self.rows = KernelRows(self.state.tree)
-        self._timer: Timer | None = None
         self._drawn: object = None
 
     def body(self) -> ComposeResult:
@@ -94,7 +92,7 @@ class Kernels(Level):
             below = table.rows_under(first)
             table.select_path(below[0].path if below else first)
         self.show_lines()
-        self.draw_soon()
+        self.when_settled(self.draw)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -121,12 +119,6 @@ class Kernels(Level):
 
     # --- charts --------------------------------------------------------------------------------------------
 
-    def draw_soon(self) -> None:
-        """Charts follow the cursor when it has come to rest."""
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(SETTLED, self.draw)
-
     def draw(self) -> None:
         """Shares of the level under the cursor, and how the row's durations are spread."""
         path = self.table().cursor_path
@@ -136,7 +128,9 @@ class Kernels(Level):
         self.draw_shares(path)
         keys = self.rows.keys(path)
         if keys is not None:
-            self.ask("spread", lambda: self.state.path_work(keys), lambda work: self.draw_spread(path, work))
+            self.ask(
+                "spread", lambda: self.state.durations(keys), lambda found: self.draw_spread(path, found)
+            )
 
     def draw_shares(self, path: Path) -> None:
         """The rows beside the one under the cursor."""
@@ -153,9 +147,8 @@ class Kernels(Level):
 
         self.plot("shares", f"{level}{of}: share of all GPU time", bars)
 
-    def draw_spread(self, path: Path, work: pl.DataFrame) -> None:
+    def draw_spread(self, path: Path, values: NDArray[np.int64]) -> None:
         """The row's durations: how often each, and one after the other."""
-        values = work.filter("timed")["dur_ns"].to_numpy()
         name = shorten(self.label(path), 44)
 
         def spread(width: int, height: int, theme: str, color: bool) -> str:
@@ -177,6 +170,8 @@ class Kernels(Level):
 
     def numbers(self) -> Sequence[str]:
         """What the shares are of."""
+        if not self.table().row_count:
+            return ()
         steps = self.state.session.step_count(self.state.selection)
         total = self.state.kept(("total", self.state.selection), self._total)
         per = f" = {fmt_ns(total / steps)} a step" if steps > 1 else ""
@@ -218,7 +213,7 @@ class Kernels(Level):
     def on_tree_table_row_highlighted(self, message: TreeTable.RowHighlighted) -> None:
         """The charts follow."""
         message.stop()
-        self.draw_soon()
+        self.when_settled(self.draw)
 
     def on_tree_table_row_selected(self, message: TreeTable.RowSelected) -> None:
         """Launches of a kernel or a variant; other rows unfold and lead to their first child."""
@@ -244,8 +239,7 @@ class Kernels(Level):
             return
         mark = (self.state.grouping, keys)
         if message.marked:
-            groups = self.state.path_work(keys)["group"].unique().to_list()
-            self.state.marked_rows[mark] = tuple(groups)
+            self.state.marked_rows[mark] = self.state.groups_below(keys)
         else:
             self.state.marked_rows.pop(mark, None)
         self.show_lines()

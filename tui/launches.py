@@ -23,6 +23,25 @@ from traceview.widgets.columns import Column
 from traceview.widgets.frame_table import FrameTable
 
 TEXTS = ("op_name", "input_dims", "name")
+SHOWN = (
+    "id",
+    "step",
+    "begin_ns",
+    "dur_ns",
+    "timed",
+    "launch_delay_ns",
+    "device",
+    "stream",
+    "floor_ns",
+    "grid",
+    "block",
+    "registers_per_thread",
+    "shared_memory_bytes",
+    "op_name",
+    "name",
+    "group",
+    "input_dims",
+)
 ROOMY = 130  # cells from which there is room for the floor
 FIELDS = {
     "id": Field(pl.col("id")),
@@ -109,7 +128,12 @@ class Launches(Level):
 
     def load(self) -> None:
         """The launches of the selection."""
-        self.ask("launches", lambda: self.state.path_work(self.keys, self.grouping), self.fill)
+        selection, session = self.state.selection, self.state.session
+        self.ask(
+            "launches",
+            lambda: session.path_work(selection, self.grouping, self.keys).select(SHOWN),
+            self.fill,
+        )
 
     def fill(self, work: pl.DataFrame) -> None:
         """Table and charts."""

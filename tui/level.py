@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 from textual.screen import Screen
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
+SETTLED = 0.05  # seconds on a row before its charts are drawn
 PLACES = {1: "Steps", 2: "Kernels", 4: "Findings", 5: "Trust"}
 
 
@@ -58,6 +60,7 @@ class Level(Screen[None]):
         self.state = state
         self.plots: dict[str, tuple[str, Draw]] = {}
         self._loaded_for: object = None
+        self._settling: Timer | None = None
 
     # --- what a screen says --------------------------------------------------------------------------------
 
@@ -149,6 +152,12 @@ class Level(Screen[None]):
         """Draw into the chart with this id, and remember the drawing for the whole screen."""
         self.plots[name] = (title, draw)
         self.query_one(f"#{name}", Chart).show(draw, title)
+
+    def when_settled(self, draw: Callable[[], None]) -> None:
+        """Draw when the cursor has come to rest, so that a held key runs freely."""
+        if self._settling is not None:
+            self._settling.stop()
+        self._settling = self.set_timer(SETTLED, draw)
 
     def ask(
         self, subject: str, question: Callable[[], Answer], then: Callable[[Answer], None], rows: int = 0

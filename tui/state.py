@@ -4,9 +4,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from pathlib import PurePath
+from threading import Lock
 from typing import Any, TypeVar, cast
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from traceview.analysis.groups import GROUPINGS
 from traceview.api import Session
@@ -31,6 +34,7 @@ class State:
         self.marked_launches: set[int] = set()
         self.marked_findings: set[tuple[object, ...]] = set()  # their kind and what they are about
         self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+        self._keeping = Lock()
 
     # --- selection -----------------------------------------------------------------------------------------
 
@@ -95,12 +99,16 @@ class State:
 
     def kept(self, key: Hashable, question: Callable[[], Answer]) -> Answer:
         """The answer to a question, asked once for each key."""
-        if key not in self._kept:
-            self._kept[key] = question()
+        with self._keeping:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return cast(Answer, self._kept[key])
+        answer = question()
+        with self._keeping:
+            self._kept[key] = answer
             if len(self._kept) > ANSWERS_KEPT:
                 self._kept.popitem(last=False)
-        self._kept.move_to_end(key)
-        return cast(Answer, self._kept[key])
+        return answer
 
     def tree(self, path: TreePath) -> pl.DataFrame:
         """One level of the kernel tree for the selection and grouping (analysis.tree.level)."""
@@ -109,9 +117,16 @@ class State:
             ("tree", selection, grouping, path), lambda: self.session.tree(selection, grouping, path)
         )
 
-    def path_work(self, path: TreePath, grouping: str | None = None) -> pl.DataFrame:
-        """The launches below a row of the kernel tree, in time order."""
-        selection, grouping = self.selection, grouping or self.grouping
-        return self.kept(
-            ("work", selection, grouping, path), lambda: self.session.path_work(selection, grouping, path)
-        )
+    def groups_below(self, path: TreePath) -> tuple[int, ...]:
+        """The numbers of the kernels below a row of the kernel tree."""
+        work = self.session.path_work(self.selection, self.grouping, path)
+        return tuple(work["group"].unique().sort())
+
+    def durations(self, path: TreePath) -> NDArray[np.int64]:
+        """Durations in ns of the timed launches below a row of the kernel tree, in time order."""
+        selection, grouping = self.selection, self.grouping
+
+        def question() -> NDArray[np.int64]:
+            return self.session.path_work(selection, grouping, path).filter("timed")["dur_ns"].to_numpy()
+
+        return self.kept(("durations", selection, grouping, path), question)

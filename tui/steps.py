@@ -143,7 +143,7 @@ class Steps(Level):
 
     def draw(self, found: tuple[pl.DataFrame, pl.DataFrame]) -> None:
         """Time per step stacked by family, and where an average step goes."""
-        self.by_step, families = found
+        by_step, families = found
         steps = max(1, self.state.session.step_count(self.shown))
         labels = [str(name) for name in families["family"]]
         shares = families["share"].to_list()
@@ -159,14 +159,14 @@ class Steps(Level):
         # One step has nothing to be compared with: the shares take all the room.
         self.query_one("#time").display = steps > 1
         if steps > 1:
+            self.stack(by_step)
             self.draw_steps()
         else:
             self.plots.pop("time", None)
         self.plot("shares", f"{title} (GPU sum)", bars)
 
-    def draw_steps(self) -> None:
-        """The stack, with the step under the cursor pointed at."""
-        by_step = self.by_step
+    def stack(self, by_step: pl.DataFrame) -> None:
+        """Time of each step and family, ready to be drawn with any step pointed at."""
         indices = self.state.positions
         families = [str(f) for f in by_step["family"].unique(maintain_order=True)]
         wide = by_step.with_columns(pl.col("family").cast(pl.String)).pivot(
@@ -174,6 +174,11 @@ class Steps(Level):
         )
         rows = pl.DataFrame({"step": indices}, schema={"step": pl.Int64}).join(wide, on="step", how="left")
         matrix = (rows.select(families).fill_null(0) / 1e6).rows()
+        self._stack = indices, families, matrix
+
+    def draw_steps(self) -> None:
+        """The stack, with the step under the cursor pointed at."""
+        indices, families, matrix = self._stack
         here = self.table().cursor_row_id
         mark = indices.index(here) if here in indices else None
         labels = [str(i) for i in indices]
@@ -238,7 +243,7 @@ class Steps(Level):
         """The chart points at the step."""
         message.stop()
         if "time" in self.plots:
-            self.draw_steps()
+            self.when_settled(self.draw_steps)
 
     def on_frame_table_row_selected(self, message: FrameTable.RowSelected) -> None:
         """Down, with the marked steps, else with this one."""
@@ -264,6 +269,11 @@ class Steps(Level):
         else:
             self.tell("q quits")
         self.show_lines()
+
+    def action_all_steps(self) -> None:
+        """All steps, none of them marked."""
+        self.table().set_marks(())
+        super().action_all_steps()
 
     def action_no_marks(self) -> None:
         """Steps have marks of their own."""

@@ -132,3 +132,15 @@ async def test_steps_that_are_not_there_are_a_plain_line_of_wrong_usage(phases: 
         assert "no such step" in seen(pilot)
         await pilot.press("q")
     assert pilot.app.return_value == TraceError("", exit_code=2).exit_code
+
+
+async def test_the_mouse_reaches_tabs_and_footer(phases: Path) -> None:
+    async with opened(phases, (120, 40)) as pilot:
+        tab = seen(pilot).splitlines()[0].index("2 Kernels")
+        await pilot.click("Tabs", offset=(tab, 0))
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, Kernels)
+        back = seen(pilot).splitlines()[-1].index("esc back")
+        await pilot.click("KeyBar", offset=(back, 0))
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, Steps)

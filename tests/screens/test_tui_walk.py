@@ -228,3 +228,17 @@ async def test_the_headless_command_of_a_screen(three_steps: Path) -> None:
         joined = " ".join(text.replace("│", " ").split())
         assert "--steps 0:1" in joined
         assert "--kernel '^big$' --limit 0" in joined
+
+
+async def test_a_large_trace_is_asked_from_threads_with_the_same_outcome(
+    three_steps: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("traceview.tui.level.HEAVY", 0)
+    async with opened(three_steps) as pilot:
+        await press(pilot, "down", "enter")
+        assert place(pilot) == "step 0 > kernels"
+        await press(pilot, "right_square_bracket", "right_square_bracket")
+        assert "rare" in seen(pilot)
+        await press(pilot, "enter", "enter")
+        assert place(pilot) == "step 2 > other > big > launch 1 of 1"
+        assert "52.0 us" in seen(pilot)

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from traceview import parsers
-from traceview.analysis import header, health, remarks, tree
+from traceview.analysis import header, health, moments, remarks, tree
 from traceview.analysis.callsites import wait_sites
 from traceview.analysis.card import neighbours, op_facts, product
 from traceview.analysis.cxx import parse_parts
@@ -19,6 +19,7 @@ from traceview.analysis.gaps import gaps
 from traceview.analysis.gpus import NO_OVERRIDES, Overrides
 from traceview.analysis.groups import GROUP_KEYS, GROUPINGS, along, grouped
 from traceview.analysis.kernel_rules import kernel_findings
+from traceview.analysis.lanes import Lanes, lanes
 from traceview.analysis.launches import ANY, Query, documents, matching
 from traceview.analysis.ops import op_totals
 from traceview.analysis.steps import assign, step_table, typical
@@ -304,6 +305,18 @@ class Session(Frames, TakeAway):
         """The document of `findings --format json`."""
         rows = finding_documents(self.findings(selection))
         return {"schema": "traceview.findings/1", "selection": selection.as_dict(), "rows": rows}
+
+    def lanes(self, python: bool = False) -> Lanes:
+        """Streams and threads with all that lasts on them; with the Python frames if wanted: lanes.lanes."""
+        return lanes(self.trace, self.work, self.names, python)
+
+    def gap(self, device: int | None, stream: int | None, begin_ns: int, end_ns: int) -> dict[str, Any]:
+        """What was going on while a stream had no work: moments.gap_document."""
+        return moments.gap_document(self.trace, self.work, device, stream, begin_ns, end_ns)
+
+    def host_slice(self, kind: str, row: int) -> dict[str, Any]:
+        """What the host did in one of its slices, and what it lies in: moments.slice_document."""
+        return moments.slice_document(self.trace, self.work, kind, row)
 
     def check(self) -> dict[str, Any]:
         """The document of `check --format json`: how far the trace can be trusted, and what it lacks.

@@ -60,10 +60,21 @@ _FAMILIES: dict[str, tuple[str, Colour, Colour, int]] = {
 }
 FAMILIES = tuple(_FAMILIES)
 
+# What the host does, on the timeline's lanes of threads: alike, in the same columns.
+_HOST: dict[str, tuple[str, Colour, Colour, int]] = {
+    "mark": ("B", (215, 175, 255), (135, 0, 175), 13),
+    "cpu-op": ("U", (188, 188, 188), (98, 98, 98), 7),
+    "call": ("L", (135, 175, 135), (0, 95, 0), 2),
+    "python": ("Y", (215, 215, 175), (95, 95, 95), 3),
+}
+
 
 def family_mark(family: str, theme: str = "dark") -> Mark:
-    """Letter and colour of `family` for the theme "dark", "light" or "ansi"; an unknown one is as "other"."""
-    letter, dark, light, of_16 = _FAMILIES.get(family, _FAMILIES["other"])
+    """Letter and colour of `family` for the theme "dark", "light" or "ansi"; an unknown one is as "other".
+
+    The host's kinds "mark" (annotations), "cpu-op", "call" and "python" have their marks too.
+    """
+    letter, dark, light, of_16 = (_HOST if family in _HOST else _FAMILIES).get(family, _FAMILIES["other"])
     return Mark(letter, {"dark": dark, "light": light, "ansi": of_16}[theme])
 
 

@@ -365,9 +365,9 @@ def test_nothing_is_left_behind_and_the_trace_is_never_overwritten(tmp_path: Pat
 )
 def test_a_step_of_a_real_trace_says_the_same(tmp_path: Path, name: str) -> None:
     whole = open_session(REAL / f"{name}.json.gz")
-    last = whole.step_count() - 1
-    again, _, ids = cut(whole, tmp_path, selection=Selection(steps=(last,)))
-    assert again.steps().select(STEP).rows() == whole.steps(Selection(steps=(last,))).select(STEP).rows()
+    middle = whole.step_count() // 2
+    again, _, ids = cut(whole, tmp_path, selection=Selection(steps=(middle,)))
+    assert again.steps().select(STEP).rows() == whole.steps(Selection(steps=(middle,))).select(STEP).rows()
     assert launches(again) == launches(whole, ids)
 
 

@@ -55,7 +55,8 @@ def part(
     if of:
         # Its own marker is not there to tell its step by, so it would be taken for the part's.
         orphan = links.frame["launch"].is_null() & work["step"].is_not_null() & ~work["step"].is_in(of)
-        taken["gpu"] &= ~orphan.fill_null(False).to_numpy()
+        begins = _overlapping(trace.gpu.select("begin_ns"), windows)
+        taken["gpu"] &= ~(orphan.fill_null(False).to_numpy() & begins)
     chosen = np.flatnonzero(taken["gpu"])
     correlations = trace.gpu["correlation"].gather(chosen).drop_nulls().unique()
     taken["runtime"] |= trace.runtime["correlation"].is_in(correlations.implode()).fill_null(False).to_numpy()

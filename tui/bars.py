@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from textual import events
 from textual.app import RenderResult
 from textual.content import Content
 from textual.widget import Widget
@@ -22,32 +23,32 @@ class KeyBar(Widget):
         super().__init__()
         self._commands = [c for c in commands if c.label]
 
-    def render(self) -> RenderResult:
-        """`enter kernels  / filter  ...  ? help  q quit`."""
-        room = self.content_size.width
+    @property
+    def shown(self) -> list[Command]:
+        """The commands that find room."""
         kept = self._commands[-self.ALWAYS :]
-        used = sum(_length(c) for c in kept)
+        room = self.content_size.width - sum(map(_length, kept))
         first = []
         for command in self._commands[: -self.ALWAYS]:
-            if used + _length(command) > room:
+            room -= _length(command)
+            if room < 0:
                 break
-            used += _length(command)
             first.append(command)
-        return Content.assemble(
-            *(
-                part
-                for command in [*first, *kept]
-                for part in (
-                    (command.key_text, f"bold $text-accent @click={_click(command)}"),
-                    (f" {command.label}  ", f"@click={_click(command)}"),
-                )
-            )
-        )
+        return [*first, *kept]
 
+    def render(self) -> RenderResult:
+        """`enter kernels  / filter  ...  ? help  q quit`."""
+        parts = (((c.key_text, "bold $text-accent"), f" {c.label}  ") for c in self.shown)
+        return Content.assemble(*(part for pair in parts for part in pair))
 
-def _click(command: Command) -> str:
-    action = command.action
-    return f"{'' if action.startswith('app.') else 'screen.'}{action}{'' if '(' in action else '()'}"
+    async def on_click(self, event: events.Click) -> None:
+        """A click on a command is its key."""
+        left = 1
+        for command in self.shown:
+            left += _length(command)
+            if event.x < left:
+                await self.screen.run_action(command.action)
+                return
 
 
 def _length(command: Command) -> int:
@@ -67,20 +68,27 @@ class Tabs(Widget):
         self._names = names
         self._trace = trace
 
+    @property
+    def _texts(self) -> dict[int, str]:
+        return {number: f" {number} {name} " for number, name in self._names.items()}
+
     def render(self) -> RenderResult:
         """`1 Steps  2 Kernels  5 Trust        trace.json`."""
-        parts: list[tuple[str, str]] = []
-        used = 0
-        for number, name in self._names.items():
-            text = f" {number} {name} "
-            used += len(text)
-            parts.append(
-                (text, f"{'bold reverse ' if number == self._here else ''}@click=screen.go({number})")
-            )
-        room = self.content_size.width - used
+        room = self.content_size.width - sum(map(len, self._texts.values()))
         trace = shorten(self._trace, max(0, room - 2))
-        parts.append((" " * max(0, room - cell_width(trace)) + trace, ""))
-        return Content.assemble(*parts)
+        return Content.assemble(
+            *((text, "bold reverse" if n == self._here else "") for n, text in self._texts.items()),
+            " " * max(0, room - cell_width(trace)) + trace,
+        )
+
+    async def on_click(self, event: events.Click) -> None:
+        """A click on a screen's name is its number."""
+        left = 1
+        for number, text in self._texts.items():
+            left += len(text)
+            if event.x < left:
+                await self.screen.run_action(f"go({number})")
+                return
 
 
 class Line(Widget):

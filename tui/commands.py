@@ -49,6 +49,7 @@ BACK = Command("back", "Close the innermost thing, else up one level", "escape,b
 GO = (
     Command("go(1)", "Steps: where does a step's time go", "1"),
     Command("go(2)", "Kernels of the selected steps", "2"),
+    Command("go(3)", "Timeline: what ran when, and what the host did in the gaps", "3"),
     Command("go(4)", "Findings: what stands out, and what it could save", "4"),
     Command("go(5)", "Trust: what this trace can and cannot tell", "5"),
 )

@@ -3,8 +3,9 @@
 from traceview.tui.findings import Findings
 from traceview.tui.kernels import Kernels
 from traceview.tui.level import Level
+from traceview.tui.timeline import TimelineLevel
 from traceview.tui.trust import Trust
 
 # The first place, the steps, is the screen that lies under all others.
-SCREENS: dict[int, type[Level]] = {2: Kernels, 4: Findings, 5: Trust}
+SCREENS: dict[int, type[Level]] = {2: Kernels, 3: TimelineLevel, 4: Findings, 5: Trust}
 NEED_GPU_WORK = (2,)

@@ -314,7 +314,7 @@ _DIFFERENT = {
     "gpus": "different GPUs",
     "world_size": "different numbers of ranks",
     "rank": "different ranks",
-    "devices": "different devices",
+    "devices": "different numbers of devices",
     "steps_from": "steps found in different ways",
     "steps": "different numbers of steps, each side is divided by its own",
 }
@@ -323,10 +323,11 @@ _DIFFERENT = {
 def _remarks(one: _Sums, two: _Sums) -> list[str]:
     """What a reader must know before believing the numbers, in plain sentences."""
     before, after = _facts(one), _facts(two)
+    said = [{**facts, "devices": len(facts["devices"])} for facts in (before, after)]
     out = [
-        f"{words}: {_words(before[key])} before, {_words(after[key])} after"
+        f"{words}: {_words(said[0][key])} before, {_words(said[1][key])} after"
         for key, words in _DIFFERENT.items()
-        if before[key] != after[key]
+        if said[0][key] != said[1][key]
     ]
     if len({*before["phases"], *after["phases"]}) > 1:
         mixes = (

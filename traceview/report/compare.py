@@ -97,7 +97,8 @@ def _facts(document: dict[str, Any], short: bool) -> list[str]:
             f"{count} {phase}" for phase, count in side["phases"].items() if phase != "unknown"
         )
         facts = [
-            f"{fmt_count(side['steps'])} steps" + (f" ({phases})" if phases else ""),
+            f"{fmt_count(side['steps'])} step{'' if side['steps'] == 1 else 's'}"
+            + (f" ({phases})" if phases else ""),
             ", ".join(side["gpus"]) or "unknown GPU",
         ]
         if side["world_size"]:

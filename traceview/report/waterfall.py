@@ -8,19 +8,19 @@ BAR = "█"
 _MOST_ROWS = 8
 # The axis starts above zero where the changes would be too small to be seen.
 _SEEN = 0.3
-_REST = ("overlap_ns", "elsewhere_ns", "devices_ns", "rounding_ns")
+# Without rounding_ns: a few nanoseconds, which no bar shows.
+_REST = ("overlap_ns", "elsewhere_ns", "devices_ns")
 _WORDS = {
     "overlap_ns": "less overlap of streams",
     "elsewhere_ns": "work outside its step",
     "devices_ns": "devices side by side",
-    "rounding_ns": "rounding",
 }
 
 
 def waterfall(document: dict[str, Any], width: int, rows: int = _MOST_ROWS) -> str:
     """Lines `label  bar  value` of at most `width` cells, for a compare document whose steps have a length.
 
-    A bar reaches from the running total before it to the one after it; the values add up to the step after.
+    A bar reaches from the running total before it to the one after it; the values add up to the step after, rounding aside.
     Beyond `rows` groups, one line adds up the rest.
     """
     step = document["step_ns"]

@@ -20,7 +20,8 @@ _WORDS = {
 def waterfall(document: dict[str, Any], width: int, rows: int = _MOST_ROWS) -> str:
     """Lines `label  bar  value` of at most `width` cells, for a compare document whose steps have a length.
 
-    A bar reaches from the running total before it to the one after it; the values add up to the step after, rounding aside.
+    A bar reaches from the running total before it to the one after it; the values add up to the step after,
+    but for rounding.
     Beyond `rows` groups, one line adds up the rest.
     """
     step = document["step_ns"]

@@ -314,6 +314,10 @@ class Session(Frames, TakeAway):
         """What was going on while a stream had no work: moments.gap_document."""
         return moments.gap_document(self.trace, self.work, device, stream, begin_ns, end_ns)
 
+    def span(self, begin_ns: int, end_ns: int) -> dict[str, Any]:
+        """The GPU work between two moments: moments.span_document."""
+        return moments.span_document(self.work, begin_ns, end_ns)
+
     def host_slice(self, kind: str, row: int) -> dict[str, Any]:
         """What the host did in one of its slices, and what it lies in: moments.slice_document."""
         return moments.slice_document(self.trace, self.work, kind, row)

@@ -34,9 +34,9 @@ def drawing_of(lanes: Lanes, device: int | None = None) -> Drawing:
 
 
 def families_of(lanes: Lanes) -> list[str]:
-    """The families that are drawn, those with the most time first."""
-    sums = lanes.events.group_by("family").agg(pl.col("dur_ns").sum())
-    return sums.sort("dur_ns", descending=True)["family"].cast(pl.String).to_list()
+    """The families that are drawn, those with the most time first, then what the host's lanes show."""
+    sums = lanes.events.group_by(pl.col("family").cast(pl.String)).agg(pl.col("dur_ns").sum())
+    return sums.sort(pl.col("family").is_in([*_WORDS]), -pl.col("dur_ns"))["family"].to_list()
 
 
 class Legend(Widget):

@@ -15,6 +15,7 @@ from textual.worker import get_current_worker
 
 from traceview.errors import TraceError
 from traceview.report.tables import Column, markdown_table
+from traceview.selection import Selection
 from traceview.tui import commands
 from traceview.tui.bars import KeyBar, Line, Tabs, TooSmall
 from traceview.tui.commands import EVERYWHERE, Command
@@ -98,6 +99,10 @@ class Level(Screen[None]):
     def marked(self) -> tuple[Sequence[int], Sequence[int]]:
         """What to export: groups and launches; both empty means the whole selection."""
         return self.state.marked_groups, sorted(self.state.marked_launches)
+
+    def exported(self) -> Selection:
+        """The selection that an export is of."""
+        return self.state.selection
 
     # --- the frame around the body -------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ class TimelineLevel(Level):
     PLACE = 3
     HAS = (
         Command(
-            "open", "The launch's card; what a slice lies in; what the host did in a gap", "", "enter", "open"
+            "open", "The launch's card, what a slice lies in, what the host did in a gap", "", "enter", "open"
         ),
         Command("zoom", "Closer; - farther, 0 everything", "", "+ - 0", "zoom"),
         Command("same", "The next launch of this kernel, N the previous one", "", "n N", "same kernel"),
@@ -153,7 +153,7 @@ class TimelineLevel(Level):
         return (
             self.measured,
             f"{fmt_count(untimed)} events without a time are not drawn" if untimed else "",
-            f"{fmt_count(self.lanes.events.height)} events on {streams} streams and the host's threads",
+            f"{fmt_count(self.lanes.events.height)} events, {streams} streams over the host's threads",
             "┃ steps" if self.boundaries() else "",
         )
 
@@ -220,7 +220,7 @@ class TimelineLevel(Level):
         self.ask(
             "open",
             lambda: self.sections(message.row_id),
-            lambda sections: self.app.push_screen(Facts("What the host did", sections)),
+            lambda sections: self.show_facts("What the host did", sections),
             rows=self.state.session.trace.ops.height,
         )
 
@@ -235,9 +235,13 @@ class TimelineLevel(Level):
         self.ask(
             "open",
             lambda: session.gap(lane.device, lane.stream, message.begin_ns, message.end_ns),
-            lambda gap: self.app.push_screen(Facts(f"A gap on {lane.label}", gap_sections(gap, among.name))),
+            lambda gap: self.show_facts(f"A gap on {lane.label}", gap_sections(gap, among.name)),
             rows=session.trace.ops.height + session.trace.python.height,
         )
+
+    def show_facts(self, title: str, sections: Sequence[Section]) -> None:
+        """A window over the lanes."""
+        self.app.push_screen(Facts(title, sections))
 
     def on_timeline_span_measured(self, message: Timeline.SpanMeasured) -> None:
         """How much GPU work lies between the marks."""

@@ -28,7 +28,7 @@ _COLUMNS: Columns = {
     "name": TEXT,
 }
 EVENTS = pl.Schema(_COLUMNS)
-_LABELS = {"annotations": "marks", "ops": "ops", "runtime": "calls", "python": "Python"}
+_LABELS = {"annotations": "annotations", "ops": "ops", "runtime": "calls", "python": "Python"}
 
 
 @dataclass(frozen=True)

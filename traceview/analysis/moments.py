@@ -66,6 +66,15 @@ def doing(
     return found
 
 
+def span_document(work: pl.DataFrame, begin_ns: int, end_ns: int) -> dict[str, Any]:
+    """The GPU work in [begin_ns, end_ns): launches that run in it, and busy_ns of all devices, added."""
+    inside = _clipped(work.filter("timed"), begin_ns, end_ns).with_columns(
+        begin_ns=pl.max_horizontal("begin_ns", pl.lit(begin_ns)), dur_ns="inside_ns"
+    )
+    busy = intervals.merged(inside, ["device"])
+    return {"dur_ns": end_ns - begin_ns, "launches": inside.height, "busy_ns": int(busy["dur_ns"].sum())}
+
+
 def slice_document(trace: Trace, work: pl.DataFrame, kind: str, row: int) -> dict[str, Any]:
     """One slice of the host: a row of the frame of this kind (of HOST).
 

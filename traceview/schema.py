@@ -113,7 +113,8 @@ _TRACK: Columns = {"what": TEXT, **_THREAD, "value": pl.String}
 TRACKS = pl.Schema(_TRACK)
 
 # How many loaded events there are of each kind.
-KINDS = pl.Schema({"ph": TEXT, "cat": TEXT, "count": pl.Int64})
+_KIND: Columns = {"ph": TEXT, "cat": TEXT, "count": pl.Int64}
+KINDS = pl.Schema(_KIND)
 
 FRAMES = {
     "gpu": GPU,

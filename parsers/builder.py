@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -184,7 +183,7 @@ def _arguments(
     struct, wanted = events.ARGS[kind], _SCHEMAS[kind]
     decoded = events.decode_args(kind, raws, mend_members, lost)
     fields = struct.__struct_fields__
-    values = dict(zip(fields, zip(*map(attrgetter(*fields), decoded), strict=True), strict=True))
+    values = dict(zip(fields, zip(*map(msgspec.structs.astuple, decoded), strict=True), strict=True))
     if kind == "tracks":
         value = [
             next((v for v in row if v is not None), None)

@@ -1,6 +1,7 @@
 """The terminal app: opens a trace, then holds the stack of screens that leads down into it."""
 
 import gc
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -75,7 +76,9 @@ class TraceApp(App[int]):
         self._loader: Loader | None = None
         for theme in THEMES:
             self.register_theme(theme)
-        self.theme = THEMES[0].name
+        # Terminals that say which colours they use end with the background's: 7 and 15 are the whites.
+        light = os.environ.get("COLORFGBG", "").rsplit(";", 1)[-1] in ("7", "15")
+        self.theme = THEMES[light].name
 
     def on_mount(self) -> None:
         """Read the only trace, or ask which one."""
@@ -138,6 +141,7 @@ class TraceApp(App[int]):
         if self._loader is not None:
             self._loader.cancel()
         if len(self.paths) > 1 and not isinstance(self.screen, Picker):
+            self.exit_code = 0
             self.pop_screen()
         else:
             self.exit(self.exit_code)

@@ -14,7 +14,7 @@ from traceview.analysis.groups import GROUPINGS
 from traceview.report.tables import Column as Title
 from traceview.tui import commands
 from traceview.tui.commands import Command
-from traceview.tui.kernel_rows import LEVEL_NAMES, ORDERS, ROOMY, KernelRows, columns
+from traceview.tui.kernel_rows import LEVEL_NAMES, ORDERS, KernelRows, columns
 from traceview.tui.level import COMMON, Level
 from traceview.units import fmt_count, fmt_ns, fmt_percent, shorten
 from traceview.widgets.breadcrumb import BETWEEN
@@ -35,7 +35,7 @@ class Kernels(Level):
         commands.EXPORT,
         commands.BACK,
         commands.MARK,
-        commands.SORT,
+        Command("sort", "Sort each level by the next figure", "s", label="sort"),
         commands.STEP_ON,
         commands.CHART,
         Command("unfold", "Unfold; left folds", "", "← →", "fold"),
@@ -91,6 +91,7 @@ class Kernels(Level):
             first = self.rows.path_of([top["key"][0]])
             below = table.rows_under(first)
             table.select_path(below[0].path if below else first)
+        self.set_marks()
         self.show_lines()
         self.when_settled(self.draw)
 
@@ -157,10 +158,9 @@ class Kernels(Level):
         def course(width: int, height: int, theme: str, color: bool) -> str:
             return charts.line(values, width, height, theme, color)
 
-        roomy = self.size.width >= ROOMY
-        words = "".join(f", {word}" for word in spread_words(values)) if roomy else ""
-        self.plot("spread", f"durations of {name}{words}", spread)
-        self.plot("course", "durations in time order", course)
+        words = "".join(f", {word}" for word in spread_words(values))
+        self.plot("spread", f"durations of {name}", spread)
+        self.plot("course", f"in time order{words}", course)
 
     def label(self, path: Path) -> str:
         """A row's name."""
@@ -235,7 +235,8 @@ class Kernels(Level):
         """Marks hold over groupings and selections: they name kernels."""
         message.stop()
         keys = self.rows.keys(message.path)
-        if keys is None:
+        if keys is None:  # the row for all the rest
+            self.set_marks()
             return
         mark = (self.state.grouping, keys)
         if message.marked:
@@ -264,7 +265,6 @@ class Kernels(Level):
         self.state.grouping = ways[(ways.index(self.state.grouping) + 1) % len(ways)]
         self.rows = KernelRows(self.state.tree)
         self.reload()
-        self.set_marks()
 
     def action_sort(self) -> None:
         """The next figure to sort each level by."""

@@ -175,6 +175,11 @@ class Launches(Level):
         first = windows.filter(pl.col("index") == steps[0]) if steps and len(steps) == 1 else windows
         return int(first["begin_ns"].min() or 0)  # type: ignore[arg-type]
 
+    def on_screen_resume(self) -> None:
+        """Back from a card, on which the launch may have been marked."""
+        super().on_screen_resume()
+        self.table().set_marks(self.state.marked_launches)
+
     # --- what it says --------------------------------------------------------------------------------------
 
     def crumb(self) -> list[str]:

@@ -322,7 +322,7 @@ class Level(Screen[None]):
     def action_export(self) -> None:
         """Write the marked rows, or else the screen, as markdown."""
         groups, launches = self.marked()
-        selection = self.state.selection
+        selection = self.exported()
         self.write(lambda: self.state.session.report(selection, groups, launches))
 
     def write(self, note: Callable[[], str]) -> None:

@@ -230,6 +230,11 @@ class Steps(Level):
         selection = self.shown if here is None else replace(self.shown, steps=(here,))
         return ["summary", self.state.session.trace.path, *selection.options()]
 
+    def exported(self) -> Selection:
+        """The marked steps; without any, what is selected."""
+        marks = self.table().marks
+        return replace(self.shown, steps=tuple(sorted(marks))) if marks else self.state.selection
+
     def apply_filter(self, text: str) -> None:
         """Steps of which name and phase hold the words, and which meet the comparisons."""
         table = self.table()

@@ -242,3 +242,40 @@ async def test_a_large_trace_is_asked_from_threads_with_the_same_outcome(
         await press(pilot, "enter", "enter")
         assert place(pilot) == "step 2 > other > big > launch 1 of 1"
         assert "52.0 us" in seen(pilot)
+
+
+async def test_kernels_can_be_sorted_by_another_figure(tmp_path: Path) -> None:
+    events = launched("long", 0, 500, 60, 99)
+    for number in range(10):
+        events += launched("often", 1 + number, 10 + 20 * number, 10, number + 1)
+    async with opened(write(tmp_path, *events)) as pilot:
+        await press(pilot, "enter")
+        kernels = pilot.app.screen
+        assert isinstance(kernels, Kernels)
+
+        def order() -> list[str]:
+            return [row.label for row in kernels.table().rows_under(("=other",))]
+
+        assert order() == ["often", "long"]
+        await press(pilot, "s", "s")
+        assert "sorted by mean" in seen(pilot)
+        assert order() == ["long", "often"]
+
+
+async def test_marked_steps_are_what_is_exported(
+    three_steps: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with opened(three_steps) as pilot:
+        await press(pilot, "end", "space", "e")
+    note = (tmp_path / "traceview-trace-1.md").read_text()
+    assert "--steps 2:3" in note
+    assert "rare" in note
+
+
+async def test_marks_are_there_again_on_a_new_visit(three_steps: Path) -> None:
+    async with opened(three_steps) as pilot:
+        await press(pilot, "enter", "down", "space", "escape", "enter")
+        assert any("●" in line and "rare" in line for line in seen(pilot).splitlines())
+        await press(pilot, "enter", "enter", "space", "escape")
+        assert any("●" in line for line in seen(pilot).splitlines())

@@ -115,4 +115,4 @@ def test_the_guide_describes_every_key_of_every_document(asked: traceview.Sessio
     document = documents[name]()
     assert f"## `{name}`: {document['schema']}" in page
     undescribed = {key for key in keys(document) if f"`{key}`" not in page}
-    assert undescribed - {"decode", "id"} == set()
+    assert undescribed == set()

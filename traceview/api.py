@@ -8,14 +8,13 @@ from typing import Any
 import polars as pl
 
 from traceview import parsers
-from traceview.analysis import header, health, moments, remarks, tree
+from traceview.analysis import gaps, header, health, moments, remarks, tree
 from traceview.analysis.callsites import wait_sites
 from traceview.analysis.card import neighbours, op_facts, product
 from traceview.analysis.cxx import parse_parts
 from traceview.analysis.distribution import spread_words
 from traceview.analysis.findings import Finding, Scene, ranked
 from traceview.analysis.findings import documents as finding_documents
-from traceview.analysis.gaps import gaps
 from traceview.analysis.gpus import NO_OVERRIDES, Overrides
 from traceview.analysis.groups import GROUP_KEYS, GROUPINGS, along, grouped
 from traceview.analysis.kernel_rules import kernel_findings
@@ -286,7 +285,7 @@ class Session(Frames, TakeAway):
         """What stands out in a selection, largest saving first; one finding for each variant of a kernel."""
         work = self.selected_of(self.placed("python"), selection)
         table = self.steps(selection)
-        idle = gaps(self.trace, work)
+        idle = gaps.gaps(self.trace, work)
         scene = Scene(
             self.trace,
             work,
@@ -309,6 +308,20 @@ class Session(Frames, TakeAway):
     def lanes(self, python: bool = False) -> Lanes:
         """Streams and threads with all that lasts on them; with the Python frames if wanted: lanes.lanes."""
         return lanes(self.trace, self.work, self.names, python)
+
+    def gaps_document(self, selection: Selection = EVERYTHING, limit: int = 20) -> dict[str, Any]:
+        """The document of `gaps --format json`: idle time by cause, and the longest gaps (0: all)."""
+        work = self.selected(selection)
+        table = gaps.gaps(self.trace, work)
+        rows = gaps.largest(table, wait_sites(self.links, table["wait"]), work, self.names, limit)
+        return {
+            "schema": "traceview.gaps/1",
+            "selection": selection.as_dict(),
+            "idle_ns": int(table["dur_ns"].sum()),
+            "total": table.height,
+            "causes": gaps.by_cause(table).to_dicts(),
+            "rows": rows.drop("wait").to_dicts(),
+        }
 
     def gap(self, device: int | None, stream: int | None, begin_ns: int, end_ns: int) -> dict[str, Any]:
         """What was going on while a stream had no work: moments.gap_document."""

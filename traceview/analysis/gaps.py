@@ -100,3 +100,19 @@ def by_cause(table: pl.DataFrame) -> pl.DataFrame:
         )
         .sort(["sum_ns", pl.col("cause").cast(pl.String)], descending=[True, False])
     )
+
+
+def largest(
+    table: pl.DataFrame, waits: pl.DataFrame, work: pl.DataFrame, names: pl.DataFrame, limit: int
+) -> pl.DataFrame:
+    """The `limit` longest gaps (0: all) with what ended them, longest first.
+
+    waits: callsites.wait_sites of the table; names: group, name, short_name. Columns: those of GAPS,
+    wait_name, wait_site, and of the work that ended the gap next_name, next_short, launch_begin_ns.
+    """
+    named = names.select("group", next_name=pl.col("name").cast(pl.String), next_short="short_name")
+    ended = work.select("group", "launch_begin_ns", next_id="id").join(named, on="group").drop("group")
+    rows = pl.concat([table, waits], how="horizontal").sort(
+        ["dur_ns", "begin_ns"], descending=[True, False], maintain_order=True
+    )
+    return (rows.head(limit) if limit else rows).join(ended, on="next_id", how="left", maintain_order="left")

@@ -7,6 +7,7 @@ COMMANDS = {
     "summary": "steps and kernel groups",
     "launches": "single launches",
     "findings": "what stands out, with evidence",
+    "gaps": "idle time by cause",
     "check": "can it be trusted, and what is missing",
     "report": "a markdown note of where the time goes",
     "compare": "what changed between two traces, per step",

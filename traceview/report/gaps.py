@@ -30,8 +30,6 @@ def text(document: dict[str, Any], style: Style, width: int) -> str:
         for c in document["causes"]
         for share in [fmt_percent(c["sum_ns"] / idle)]
     ]
-        for c in document["causes"]
-    ]
     rows = [
         [
             "-" if row["step"] is None else str(row["step"]),

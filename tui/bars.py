@@ -55,6 +55,9 @@ def _length(command: Command) -> int:
     return cell_width(command.key_text) + 1 + cell_width(command.label) + 2
 
 
+LEAST_NAME = 10  # cells in which a file's name still says something
+
+
 class Tabs(Widget):
     """The screens that a number key leads to, the present one set apart, and the trace's name."""
 
@@ -75,7 +78,7 @@ class Tabs(Widget):
     def render(self) -> RenderResult:
         """`1 Steps  2 Kernels  5 Trust        trace.json`."""
         room = self.content_size.width - sum(map(len, self._texts.values()))
-        trace = shorten(self._trace, max(0, room - 2))
+        trace = shorten(self._trace, room - 2) if room >= LEAST_NAME else ""
         return Content.assemble(
             *((text, "bold reverse" if n == self._here else "") for n, text in self._texts.items()),
             " " * max(0, room - cell_width(trace)) + trace,

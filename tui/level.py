@@ -85,6 +85,10 @@ class Level(Screen[None]):
         """The widget that has the keys."""
         raise NotImplementedError
 
+    def first_focus(self) -> Widget:
+        """The widget that has the keys when the screen opens."""
+        return self.table()
+
     def apply_filter(self, text: str) -> None:
         """Show only the rows that `text` means. Raises FilterError where it means nothing."""
 
@@ -120,7 +124,7 @@ class Level(Screen[None]):
     def on_mount(self) -> None:
         """First answers."""
         self.reload()
-        self.table().focus()
+        self.first_focus().focus()
 
     def on_screen_resume(self) -> None:
         """Back from another screen, on which the selection may have changed."""

@@ -3,9 +3,10 @@
 from traceview.tui.findings import Findings
 from traceview.tui.kernels import Kernels
 from traceview.tui.level import Level
+from traceview.tui.query import QueryLevel
 from traceview.tui.timeline import TimelineLevel
 from traceview.tui.trust import Trust
 
-# The first place, the steps, is the screen that lies under all others.
-SCREENS: dict[int, type[Level]] = {2: Kernels, 3: TimelineLevel, 4: Findings, 5: Trust}
+# 0 has no number key; 1, the steps, is the screen that lies under all others.
+SCREENS: dict[int, type[Level]] = {0: QueryLevel, 2: Kernels, 3: TimelineLevel, 4: Findings, 5: Trust}
 NEED_GPU_WORK = (2,)

@@ -84,7 +84,6 @@ class TimelineLevel(Level):
             self._start = below.launch_id
         elif isinstance(below, Launches):
             self._start = below.table().cursor_row_id
-        super().on_mount()
 
     # --- filling -------------------------------------------------------------------------------------------
 

@@ -38,7 +38,7 @@ def text(rows: pl.DataFrame, total: int, style: Style, width: int) -> str:
     ]
     if not columns:
         return "no columns\n"
-    body = [[_cell(value) for value in row] for row in rows.iter_rows()]
+    body = [[cell(value) for value in row] for row in rows.iter_rows()]
     return rendered(style, columns, body, width) + left_out(rows.height, total)
 
 
@@ -70,7 +70,8 @@ def tables_text(tables: pl.DataFrame, purposes: dict[str, str], style: Style, wi
     return "\n".join(parts)
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
+    """One value as it stands in a table."""
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return UNKNOWN
     if isinstance(value, bool):

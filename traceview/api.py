@@ -21,7 +21,8 @@ from traceview.analysis.kernel_rules import kernel_findings
 from traceview.analysis.lanes import Lanes, lanes
 from traceview.analysis.launches import ANY, Query, documents, matching
 from traceview.analysis.ops import op_totals
-from traceview.analysis.steps import assign, step_table, typical
+from traceview.analysis.pace import pace
+from traceview.analysis.steps import assign, step_table
 from traceview.analysis.tensors import candidates, model_tensors, read_config, seen_tensors
 from traceview.analysis.totals import gpu_totals, host_groups, host_totals
 from traceview.analysis.trace_rules import trace_findings
@@ -358,7 +359,7 @@ class Session(Frames, TakeAway):
     def summary(self, selection: Selection = EVERYTHING) -> dict[str, Any]:
         """The document of `summary --format json`."""
         steps = self.steps(selection)
-        usual = typical(steps)["wall_ns"].drop_nulls()
+        rhythm = pace(steps)
         found = self.found_steps
         return {
             "schema": "traceview.summary/1",
@@ -371,17 +372,12 @@ class Session(Frames, TakeAway):
                 "rule": "launched-in",
                 "confidence": found.confidence,
                 "count": steps.height,
-                "wall_p50_ns": _quantile(usual, 0.5),
-                "wall_p95_ns": _quantile(usual, 0.95),
+                "wall_p50_ns": rhythm.wall_p50_ns,
+                "wall_p95_ns": rhythm.wall_p95_ns,
+                "tokens_per_second": rhythm.tokens_per_second,
                 "items": steps.to_dicts(),
                 "outside": self.outside(selection),
             },
             "groups": self.groups(selection).select(*GROUP_KEYS).to_dicts(),
             "host_groups": [] if self.work.height else host_groups(self.trace, self.step_count()),
         }
-
-
-def _quantile(values: pl.Series, at: float) -> int | None:
-    """Linear between ranks, rounded half to even."""
-    found = values.quantile(at, "linear")
-    return None if found is None else round(found)

@@ -13,7 +13,7 @@ from traceview import __version__
 from traceview.analysis import named_frames, query
 from traceview.analysis.attribution import Links
 from traceview.analysis.compare import Side, compare
-from traceview.analysis.cut import Part, part, step_windows
+from traceview.analysis.cut import Part, everything, part, step_windows
 from traceview.analysis.groups import GROUP_KEYS
 from traceview.analysis.ncu import ncu_command
 from traceview.analysis.steps import Steps
@@ -143,13 +143,17 @@ class TakeAway:
         return begin - context_ns, row["begin_ns"] + row["dur_ns"] + context_ns
 
     def part(self: Asked, selection: Selection = EVERYTHING, window: tuple[int, int] | None = None) -> Part:
-        """The events of the selected steps, or of a window [begin, end) in nanoseconds; see analysis.cut."""
-        if window is None:
-            of = self.step_indices(selection)
-            of = self.found_steps.windows["index"].to_list() if of is None else of
-            windows = step_windows(self.found_steps, of)
-        else:
+        """The events of the selected steps, or of a window [begin, end) in nanoseconds; see analysis.cut.
+
+        Without either, all events.
+        """
+        of = self.step_indices(selection)
+        if window is not None:
             of, windows = [], pl.DataFrame([window], schema=["begin_ns", "end_ns"], orient="row")
+        elif of is None:
+            return everything(self.trace, self.links)
+        else:
+            windows = step_windows(self.found_steps, of)
         return part(self.trace, self.links, self.work, self.found_steps, windows, of)
 
     def write_part(self: Asked, path: str | Path, part: Part) -> None:
@@ -163,6 +167,7 @@ class TakeAway:
         note = {
             "by": f"traceview {__version__}",
             "of": os.path.basename(trace.path),
+            "complete": trace.complete,
             "windows_ns": part.windows.rows(),
             "left_out": part.left_out,
         }

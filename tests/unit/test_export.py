@@ -205,6 +205,14 @@ def test_a_call_with_the_same_correlation_comes_along_so_that_doubt_stays_doubt(
     assert again.work["launch_link"].to_list() == whole.work["launch_link"].to_list() == ["ambiguous"]
 
 
+def test_without_steps_or_a_window_it_is_all_of_the_trace(tmp_path: Path) -> None:
+    outside, untimed = kernel("outside of all steps", 900, 5), kernel("untimed", 0, 0)
+    whole = session(tmp_path, *steps(0, dur=100), *launched("k", 1, 10, 5, 1), outside, untimed)
+    again, events, _ = cut(whole, tmp_path)
+    assert names(events) == ["ProfilerStep#0", "cudaLaunchKernel", "k", "outside of all steps", "untimed"]
+    assert launches(again) == launches(whole)
+
+
 # How it is written.
 
 

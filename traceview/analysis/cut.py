@@ -29,7 +29,8 @@ class Part:
     """events: kind (a frame of the trace), id (row), offset, length, begin_ns, dur_ns, flow (FLOW), flow_id.
 
     In the order of the file; flow_id is the correlation of a launch call and of its GPU work. windows:
-    begin_ns, end_ns, disjoint and sorted. left_out: what kinds of events cannot be carried over, with counts.
+    begin_ns, end_ns, disjoint and sorted; none for the whole trace. left_out: kinds of events that cannot be
+    carried over, with their numbers in the whole file.
     """
 
     events: pl.DataFrame
@@ -62,6 +63,16 @@ def part(
     taken["runtime"] |= trace.runtime["correlation"].is_in(correlations.implode()).fill_null(False).to_numpy()
     _add_context(taken, links, chosen)
     taken["annotations"] &= _own_markers(trace, steps, of, windows)
+    return _part(trace, links, taken, windows)
+
+
+def everything(trace: Trace, links: Links) -> Part:
+    """All events, times or not."""
+    taken = {name: np.ones(getattr(trace, name).height, dtype=bool) for name in _FRAMES}
+    return _part(trace, links, taken, pl.DataFrame(schema={"begin_ns": pl.Int64, "end_ns": pl.Int64}))
+
+
+def _part(trace: Trace, links: Links, taken: dict[str, NDArray[np.bool_]], windows: pl.DataFrame) -> Part:
     rows = [
         getattr(trace, name)
         .with_row_index("row")
@@ -78,10 +89,10 @@ def part(
     ]
     events = (
         pl.concat(rows)
-        .join(_flows(links, trace, chosen), on=["kind", "id"], how="left")
-        .sort("offset", "kind")
+        .join(_flows(links, trace, np.flatnonzero(taken["gpu"])), on=["kind", "id"], how="left")
+        .sort("offset")
     )
-    return Part(events.unique("offset", keep="first", maintain_order=True), windows, _left_out(trace))
+    return Part(events, windows, _left_out(trace))
 
 
 def step_windows(steps: Steps, of: list[int]) -> pl.DataFrame:

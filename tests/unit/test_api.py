@@ -24,8 +24,8 @@ def test_the_summary_has_the_keys_of_the_contract(tmp_path: Path) -> None:
     document = session(tmp_path, *TWO_STEPS).summary()
     assert list(document) == ["schema", "selection", "trace", "gpu", "host", "steps", "groups", "host_groups"]
     wanted = {
-        "trace": "path bytes compression layout producer clock_base_ns events complete rank world_size devices "
-        "recorded notices",
+        "trace": "path bytes compression layout producer clock_base_ns events complete rank world_size "
+        "devices recorded notices",
         "gpu": "kernels copies sets untimed sum_ns kernel_sum_ns busy_ns span_ns idle_ns communication_ns "
         "communication_exposed_ns devices",
         "host": "cpu_ops launches launch_ns launches_without_gpu_work gpu_work_without_launch copied_bytes "

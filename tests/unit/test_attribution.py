@@ -54,6 +54,18 @@ def test_a_graph_launch_has_all_kernels_of_its_replay_and_they_have_no_op(tmp_pa
     ] * 3
 
 
+def test_an_external_id_on_a_graphs_kernel_gives_it_no_op(tmp_path: Path) -> None:
+    # It names the op that was open around the replay.
+    found = rows(
+        tmp_path,
+        op("aten::embedding", 0, 100, 1),
+        launch(10, 501, name="cudaGraphLaunch", external=1),
+        kernel("a", 50, 5, 501, external=1),
+        kernel("b", 60, 5, 501, external=1),
+    )
+    assert [(row["op"], row["op_link"]) for row in found] == [(None, "none")] * 2
+
+
 @pytest.mark.parametrize("absent", [0, None])
 def test_a_correlation_of_zero_is_none(tmp_path: Path, absent: int | None) -> None:
     row = only(tmp_path, launch(10, absent), kernel("k", 50, 7, absent))
@@ -70,6 +82,40 @@ def test_several_calls_with_one_correlation_are_ambiguous(tmp_path: Path) -> Non
     # As in a file into which two processes were merged.
     row = only(tmp_path, launch(10, 5, pid=1), launch(20, 5, pid=2), kernel("k", 50, 7, 5))
     assert (row["launched_by"], row["launch_link"], row["launch_delay_ns"]) == (None, "ambiguous", None)
+
+
+def two_ranks() -> list[Event]:
+    """Two processes in one file: their numbers collide, and each serves a device of its own.
+
+    Correlations 1 and 2 are used by one process each, 5 by both.
+    """
+    events: list[Event] = []
+    for rank, pid in enumerate((100, 200)):
+        own = {"pid": pid, "tid": 1}
+        events += [
+            op(f"aten::first_{rank}", 0, 20, 7, **own),
+            launch(5, rank + 1, external=7, **own),
+            kernel(f"first_{rank}", 30, 5, rank + 1, device=rank, external=7),
+            op(f"aten::second_{rank}", 40, 20, 8, **own),
+            launch(45 + rank, 5, external=8, **own),
+            kernel(f"second_{rank}", 70, 5, 5, device=rank, external=8),
+        ]
+    return events
+
+
+def test_processes_in_one_file_keep_their_numbers_apart(tmp_path: Path) -> None:
+    found = {row["name"]: row for row in rows(tmp_path, *two_ranks())}
+    for rank in (0, 1):
+        first, second = found[f"first_{rank}"], found[f"second_{rank}"]
+        assert (first["launch_link"], first["op"]) == ("correlation", f"aten::first_{rank}")
+        assert (second["launch_link"], second["op"]) == ("correlation", f"aten::second_{rank}")
+        assert second["launch_begin_ns"] == 45_000 + 1_000 * rank
+
+
+def test_two_calls_of_one_process_with_one_correlation_stay_ambiguous(tmp_path: Path) -> None:
+    found = {row["name"]: row for row in rows(tmp_path, *two_ranks(), launch(90, 5, pid=100))}
+    assert found["second_0"]["launch_link"] == "ambiguous"
+    assert found["second_1"]["launch_link"] == "correlation"
 
 
 def test_a_kernel_that_starts_before_its_call_keeps_the_link_and_a_negative_delay(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -128,24 +129,22 @@ def installed_peers(folder: Path) -> Path | None:
     return python
 
 
-def rows(trace: Path, peers: Path | None, runs: int) -> dict[str, Run | str]:
-    """Every reader's run, traceview's first."""
+def rows(trace: Path, peers: Path | None, runs: int) -> Iterator[tuple[str, Run | str]]:
+    """Every reader's run, traceview's first, each as soon as it is measured."""
     python, path = sys.executable, str(trace)
     summary = [python, "-m", "traceview", "summary", path, "--format", "json"]
     reading = f"from traceview import parsers; parsers.load({path!r}, use_cache=False)"
-    out: dict[str, Run | str] = {}
     with tempfile.TemporaryDirectory() as cache:
         index = {"TRACEVIEW_CACHE_DIR": cache}
-        out["traceview summary, cold"] = best([*summary, "--no-cache"], runs, index)
+        yield "traceview summary, cold", best([*summary, "--no-cache"], runs, index)
         measure(summary, index)
-        out["traceview summary, from index"] = best(summary, runs, index)
-    out["traceview reading"] = best([python, "-c", reading], runs)
-    out["import polars, numpy"] = best([python, "-c", "import polars, numpy"], runs)
+        yield "traceview summary, from index", best(summary, runs, index)
+    yield "traceview reading", best([python, "-c", reading], runs)
+    yield "import polars, numpy", best([python, "-c", "import polars, numpy"], runs)
     for name, (code, package) in PEERS.items():
         if package is None or peers:
             interpreter = python if package is None else str(peers)
-            out[name] = best([interpreter, "-c", code.format(path=path)], 1)
-    return out
+            yield name, best([interpreter, "-c", code.format(path=path)], 1)
 
 
 def main() -> None:
@@ -164,16 +163,17 @@ def main() -> None:
                 pass
         print(f"\n{trace}: {size / 2**20:,.0f} MiB, {os.cpu_count()} cores")
         print(f"{'':32}{'seconds':>9}{'CPU s':>9}{'peak MiB':>10}{'of file':>9}{'times':>8}")
-        found = rows(trace, peers, options.runs)
-        whole = found["traceview summary, cold"]
-        for name, run in found.items():
+        whole: Run | str = "not measured"
+        for name, run in rows(trace, peers, options.runs):
+            whole = run if name == "traceview summary, cold" else whole
             if isinstance(run, str):
                 print(f"{name:32}left out: {run[:80]}")
                 continue
             times = f"{run.seconds / whole.seconds:.2f}" if isinstance(whole, Run) else "-"
             print(
                 f"{name:32}{run.seconds:>9.2f}{run.cpu:>9.2f}{run.peak / 2**20:>10.0f}"
-                f"{run.peak / size:>9.2f}{times:>8}"
+                f"{run.peak / size:>9.2f}{times:>8}",
+                flush=True,
             )
 
 

@@ -52,6 +52,7 @@ GO = (
     Command("go(3)", "Timeline: what ran when, and what the host did in the gaps", "3"),
     Command("go(4)", "Findings: what stands out, and what it could save", "4"),
     Command("go(5)", "Trust: what this trace can and cannot tell", "5"),
+    Command("go(6)", "Compare: what changed against another trace", "6"),
     Command("go(0)", "SQL: ask the trace's tables anything", "colon", ":"),
 )
 FILTER = Command("filter", "Show only the rows that hold a text or an expression", "slash", "/", "filter")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 SETTLED = 0.05  # seconds on a row before its charts are drawn
-PLACES = {1: "Steps", 2: "Kernels", 3: "Timeline", 4: "Findings", 5: "Trust"}
+PLACES = {1: "Steps", 2: "Kernels", 3: "Timeline", 4: "Findings", 5: "Trust", 6: "Compare"}
 
 
 class Answered(Message):

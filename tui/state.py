@@ -33,6 +33,7 @@ class State:
         self.marked_rows: dict[tuple[str, TreePath], tuple[int, ...]] = {}  # kernel rows -> group numbers
         self.marked_launches: set[int] = set()
         self.marked_findings: set[tuple[object, ...]] = set()  # their kind and what they are about
+        self.other: Session | None = None  # the trace that this one is compared with
         self._kept: OrderedDict[Hashable, Any] = OrderedDict()
         self._keeping = Lock()
 

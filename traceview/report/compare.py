@@ -78,8 +78,8 @@ def headline(document: dict[str, Any]) -> str:
     if step["delta_ns"] is None:
         return "steps of unknown length: no verdict"
     noise = "noise unknown" if step["noise_ns"] is None else f"noise {fmt_ns(step['noise_ns'])}"
-    change = _change(step["before"], step["after"])
-    return f"step {fmt_ns(step['before'])} -> {fmt_ns(step['after'])}, {change}: {step['verdict']} ({noise})"
+    relative = change(step["before"], step["after"])
+    return f"step {fmt_ns(step['before'])} -> {fmt_ns(step['after'])}, {relative}: {step['verdict']} ({noise})"
 
 
 def _marked(line: str) -> str:
@@ -109,15 +109,16 @@ def _facts(document: dict[str, Any], short: bool) -> list[str]:
     return lines
 
 
-def _change(before: float | None, after: float | None) -> str:
+def change(before: float | None, after: float | None) -> str:
     """`-50.0 %`; unknown where there is nothing to measure against."""
     if not before or after is None:
         return "-"
-    change = (after - before) / before
-    return ("-" if change < 0 else "+" if change > 0 else "") + fmt_percent(abs(change))
+    fraction = (after - before) / before
+    return ("-" if fraction < 0 else "+" if fraction > 0 else "") + fmt_percent(abs(fraction))
 
 
-def _signed(ns: int) -> str:
+def signed(ns: int) -> str:
+    """A difference of times, with its sign."""
     return ("+" if ns > 0 else "") + fmt_ns(ns)
 
 
@@ -128,7 +129,7 @@ def _phase_row(phase: dict[str, Any]) -> list[str]:
         f"{phase['steps_before']} -> {phase['steps_after']}",
         fmt_ns(step["before"]),
         fmt_ns(step["after"]),
-        _change(step["before"], step["after"]),
+        change(step["before"], step["after"]),
         fmt_ns(step["noise_ns"]),
         step["verdict"] if step["delta_ns"] is not None else "-",
     ]
@@ -141,8 +142,8 @@ def _group_row(group: dict[str, Any]) -> list[str]:
         group["status"],
         fmt_ns(group["before_ns"]),
         fmt_ns(group["after_ns"]),
-        _signed(group["delta_ns"]),
-        _change(group["before_ns"], group["after_ns"]),
+        signed(group["delta_ns"]),
+        change(group["before_ns"], group["after_ns"]),
         before if before == after else f"{before} -> {after}",
     ]
 
@@ -159,11 +160,11 @@ def _rest(groups: Sequence[dict[str, Any]], listed: Sequence[dict[str, Any]], li
     lines = []
     if len(listed) > limit:
         delta = sum(g["delta_ns"] for g in listed[limit:])
-        lines.append(f"... and {len(listed) - limit:,} groups more that are not the same, {_signed(delta)}\n")
+        lines.append(f"... and {len(listed) - limit:,} groups more that are not the same, {signed(delta)}\n")
     if same := [g for g in groups if g["status"] == "same"]:
         times = f"{fmt_ns(sum(g['before_ns'] for g in same))} a step"
         groups_are = "group is" if len(same) == 1 else "groups are"
-        delta = _signed(sum(g["delta_ns"] for g in same))
+        delta = signed(sum(g["delta_ns"] for g in same))
         lines.append(f"{len(same):,} {groups_are} the same: {times}, {delta}\n")
     return "".join(lines)
 

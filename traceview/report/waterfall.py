@@ -10,7 +10,7 @@ _MOST_ROWS = 8
 _SEEN = 0.3
 # Without rounding_ns: a few nanoseconds, which no bar shows.
 _REST = ("overlap_ns", "elsewhere_ns", "devices_ns")
-_WORDS = {
+WORDS = {
     "overlap_ns": "less overlap of streams",
     "elsewhere_ns": "work outside its step",
     "devices_ns": "devices side by side",
@@ -29,7 +29,7 @@ def waterfall(document: dict[str, Any], width: int, rows: int = _MOST_ROWS) -> s
     if len(parts) > rows:
         parts[rows - 1 :] = [(f"{len(parts) - rows + 1} more groups", sum(d for _, d in parts[rows - 1 :]))]
     parts.append(("idle", document["idle_ns"]["delta_ns"]))
-    parts += [(_WORDS[key], document["unexplained"][key]) for key in _REST]
+    parts += [(WORDS[key], document["unexplained"][key]) for key in _REST]
     parts = [(label, delta) for label, delta in parts if delta]
 
     spans: list[tuple[str, int, int, str]] = [("step before", 0, step["before"], fmt_ns(step["before"]))]

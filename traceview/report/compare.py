@@ -79,7 +79,8 @@ def headline(document: dict[str, Any]) -> str:
         return "steps of unknown length: no verdict"
     noise = "noise unknown" if step["noise_ns"] is None else f"noise {fmt_ns(step['noise_ns'])}"
     relative = change(step["before"], step["after"])
-    return f"step {fmt_ns(step['before'])} -> {fmt_ns(step['after'])}, {relative}: {step['verdict']} ({noise})"
+    times = f"{fmt_ns(step['before'])} -> {fmt_ns(step['after'])}"
+    return f"step {times}, {relative}: {step['verdict']} ({noise})"
 
 
 def _marked(line: str) -> str:

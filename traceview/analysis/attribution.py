@@ -170,7 +170,8 @@ class Links:
         Ids are each process's own: where several use one, it counts only for launches of that process.
         """
         sane = work.select((pl.col("external_id") != pl.col("correlation").fill_null(0)).any()).item()
-        ops = self.trace.ops.filter(pl.col("external_id").is_not_null(), pl.lit(bool(sane)))
+        wanted = work.filter(pl.lit(bool(sane))).select("external_id").drop_nulls().unique()
+        ops = self.trace.ops.select("id", "external_id", "pid").join(wanted, on="external_id", how="semi")
         by_id = ops.group_by("external_id").agg(
             any_op=pl.col("id").last(), shared=pl.col("pid").n_unique() > 1
         )

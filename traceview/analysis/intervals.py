@@ -3,6 +3,8 @@
 Frames in here have the columns `begin_ns` and `dur_ns` and no nulls in them; touching is not overlapping.
 """
 
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -80,22 +82,22 @@ def covered_until(begin: Ints, end: Ints, at: Ints) -> Ints:
 def covered_in_lane(slices: pl.DataFrame) -> pl.DataFrame:
     """How much of the later work of its lane each slice runs over: id, dur_ns, starts, covered_ns.
 
-    slices: id, lane, begin_ns, dur_ns, sorted by lane and begin. starts counts the slices that begin after
-    this one and before its end; covered_ns adds up what of their time lies before its end.
+    slices: id, lane (a number from 0 on), begin_ns, dur_ns, sorted by lane and begin. starts counts the slices
+    that begin after this one and before its end; covered_ns adds up what of their time lies before its end.
     """
     begin, dur = slices["begin_ns"].to_numpy(), slices["dur_ns"].to_numpy()
-    lane = slices["lane"].to_numpy()
     end = begin + dur
-    # One order for all lanes: the rank of (lane, time) among all starts.
-    key = np.rec.fromarrays([lane, begin])
-    after = np.searchsorted(key, np.rec.fromarrays([lane, begin]), side="right")
-    until = np.searchsorted(key, np.rec.fromarrays([lane, end]), side="left")
+    after, until = np.zeros(len(begin), dtype=np.int64), np.zeros(len(begin), dtype=np.int64)
+    borders = np.flatnonzero(np.diff(slices["lane"].to_numpy(), prepend=-1)).tolist()
+    for first, last in pairwise([*borders, len(begin)]):
+        lane = begin[first:last]
+        after[first:last] = first + np.searchsorted(lane, lane, side="right")
+        until[first:last] = first + np.searchsorted(lane, end[first:last], side="left")
     before = np.concatenate(([0], np.cumsum(dur)))
     starts = np.maximum(until - after, 0)
     whole = before[np.maximum(until, after)] - before[after]
     # Only the last of them can reach beyond the end, where the others do not overlap among themselves.
-    last = np.maximum(until - 1, 0)
-    beyond = np.where(starts > 0, np.maximum(end[last] - end, 0), 0)
+    beyond = np.where(starts > 0, np.maximum(end[np.maximum(until - 1, 0)] - end, 0), 0)
     return slices.select("id", "dur_ns").with_columns(
         starts=pl.Series(starts), covered_ns=pl.Series(whole - beyond)
     )

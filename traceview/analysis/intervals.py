@@ -82,7 +82,7 @@ def covered_until(begin: Ints, end: Ints, at: Ints) -> Ints:
 def covered_in_lane(slices: pl.DataFrame) -> pl.DataFrame:
     """How much of the later work of its lane each slice runs over: id, dur_ns, starts, covered_ns.
 
-    slices: id, lane (a number from 0 on), begin_ns, dur_ns, sorted by lane and begin. starts counts the slices
+    slices: id, lane (a number from 0 on), begin_ns, dur_ns, sorted by lane, begin. starts counts the slices
     that begin after this one and before its end; covered_ns adds up what of their time lies before its end.
     """
     begin, dur = slices["begin_ns"].to_numpy(), slices["dur_ns"].to_numpy()

@@ -200,7 +200,7 @@ class Compare(Level):
         def draw(width: int, height: int, theme: str, color: bool) -> str:
             return draw_waterfall(document, width, height, theme, color)
 
-        self.plot("waterfall", headline(document), draw)
+        self.plot("waterfall", "from the step before to the step after, kernel by kernel", draw)
         self.show_lines()
 
     # --- what it says --------------------------------------------------------------------------------------

@@ -50,6 +50,7 @@ class Host(Level):
         commands.EXPORT,
         commands.COPY,
         commands.HEADLESS,
+        *(c for c in commands.GO if c.action in ("go(3)", "go(6)", "go(0)")),
         Command("back", "Close the filter", "escape,backspace", "esc"),
     )
     BINDINGS = commands.bindings(HAS)

@@ -248,6 +248,7 @@ class Compare(Level):
         """Down to the variants of a group."""
         message.stop()
         if self.document is None or self.sides is None:
+            self.action_choose()
             return
         groups = self.document["groups"]
         if message.row_id is None or message.row_id >= len(groups):
@@ -259,13 +260,6 @@ class Compare(Level):
         """Nothing here is marked."""
         message.stop()
         self.table().set_marks(())
-
-    def action_open(self) -> None:
-        """Choose a trace where there is none yet."""
-        if self.state.other is None:
-            self.action_choose()
-        else:
-            super().action_open()
 
     def action_swap(self) -> None:
         """The other way round."""

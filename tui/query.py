@@ -20,7 +20,7 @@ from traceview.tui.level import COMMON, Level
 from traceview.tui.sql_input import SqlInput
 from traceview.tui.state import HEAVY, State
 from traceview.tui.steps import frame_cells
-from traceview.units import fmt_count, safe_text
+from traceview.units import cell_width, fmt_count, safe_text
 from traceview.widgets.columns import Column
 from traceview.widgets.detail import Detail, Field, Section
 from traceview.widgets.frame_table import FrameTable
@@ -265,7 +265,7 @@ def answer_columns(answer: pl.DataFrame) -> list[Column]:
     made = []
     for name, dtype in answer.schema.items():
         texts = cells_of(answer[name].head(_MEASURED))
-        width = max([len(name), 4, *map(len, texts)])
+        width = max(cell_width(safe_text(text)) for text in (name, "....", *texts))
         number = dtype.is_numeric()
         made.append(
             Column(

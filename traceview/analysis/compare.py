@@ -182,8 +182,8 @@ def _groups(one: _Sums, two: _Sums, variants: bool) -> list[dict[str, Any]]:
         row = _group(pair, before, after, one.count, two.count)
         if variants:
             row["variants"] = side_by_side(
-                one.work.filter(pl.col("group") == pair.before),
-                two.work.filter(pl.col("group") == pair.after),
+                one.work.filter(pl.col("group") == pl.lit(pair.before, dtype=pl.Int64)),
+                two.work.filter(pl.col("group") == pl.lit(pair.after, dtype=pl.Int64)),
                 one.count,
                 two.count,
             )

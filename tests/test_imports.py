@@ -70,6 +70,15 @@ print(sorted({"polars", "numpy", "plotext", "textual", "rich"} & set(sys.modules
     assert loaded == "[]"
 
 
+def test_the_first_screen_needs_no_frames_and_no_charts() -> None:
+    code = """
+import sys
+import traceview.commands.open, traceview.tui.app
+print(sorted({"polars", "numpy", "plotext", "msgspec"} & set(sys.modules)))
+"""
+    assert fresh(code) == "[]"
+
+
 def test_everyone_imports_only_what_they_may() -> None:
     linter = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run(

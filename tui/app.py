@@ -3,7 +3,7 @@
 import gc
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from textual.screen import Screen
 from traceview.errors import TraceError
 from traceview.tui import messages
 from traceview.tui.commands import EVERYWHERE, bindings
-from traceview.tui.loader import NO_WISH, Loader, Wish
+from traceview.tui.loader import NO_WISH, STOPPED, Loader, Reading, Wish
 from traceview.tui.opening import Loading, Opening, Picker, Problem
 from traceview.tui.palette import Commands
 from traceview.tui.themes import THEMES
@@ -29,13 +29,13 @@ def run(
     steps: str | None = None,
     phase: str | None = None,
     device: int | None = None,
-    **reading: Any,
+    reading: Reading = dict,
 ) -> int:
     """Open the terminal UI on a trace, or on a folder of them, until the person quits; the exit code.
 
-    steps, phase and device select as the command line's options do; `reading` goes to api.open_session
-    (step_marker, overrides, model). Raises TraceError for a path that is not there and for a folder without
-    a trace.
+    steps, phase and device select as the command line's options do; `reading` makes the keywords for
+    api.open_session (step_marker, overrides, model, use_cache) once the first screen is there. Raises
+    TraceError for a path that is not there and for a folder without a trace.
     """
     for stream in (sys.__stdout__, sys.__stderr__):
         # The screen is drawn on standard error: a locale without box characters would spell them out.
@@ -64,13 +64,11 @@ class TraceApp(App[int]):
     COMMANDS = App.COMMANDS | {Commands}
     BINDINGS = bindings(EVERYWHERE)
 
-    def __init__(
-        self, paths: Sequence[Path], wish: Wish = NO_WISH, reading: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, paths: Sequence[Path], wish: Wish = NO_WISH, reading: Reading = dict) -> None:
         super().__init__()
         self.paths = paths
         self.wish = wish
-        self.reading = reading or {}
+        self.reading = reading
         self.exit_code = 0
         self.state: State | None = None
         self._loader: Loader | None = None
@@ -95,10 +93,10 @@ class TraceApp(App[int]):
     # --- opening -------------------------------------------------------------------------------------------
 
     def open(self, path: Path) -> None:
-        """Read a trace beside the interface."""
-        self.push_screen(Loading(path))
+        """Read a trace beside the interface, once its first frame is drawn."""
         self._loader = Loader(path, self.post_message, self.reading, self.wish)
-        self._loader.start()
+        self.push_screen(loading := Loading(path))
+        loading.call_after_refresh(self._loader.start)
 
     def on_picker_chosen(self, message: Picker.Chosen) -> None:
         """One trace of the folder."""
@@ -108,6 +106,16 @@ class TraceApp(App[int]):
         """More has been read."""
         if isinstance(self.screen, Loading):
             self.screen.advance(message)
+
+    def on_loading_stopped(self, message: Loading.Stopped) -> None:
+        """What has come is enough."""
+        if self._loader is not None:
+            self._loader.stop()
+
+    def on_nothing_came(self, message: messages.NothingCame) -> None:
+        """Nothing to show."""
+        if isinstance(self.screen, Loading):
+            self.screen.action_leave()
 
     def on_linking(self, message: messages.Linking) -> None:
         """All has been read."""
@@ -129,6 +137,9 @@ class TraceApp(App[int]):
         self.state = State(message.session, message.selection)
         first = Steps if message.session.work.height else Host
         self._in_place_of_loading(first(self.state))
+        for notice in self.state.session.trace.notices:
+            if notice.code == STOPPED:
+                self.notify(notice.message, severity="warning", timeout=8, markup=False)
 
     def _in_place_of_loading(self, screen: Screen[Any]) -> None:
         # A help window may lie over the loading.

@@ -112,7 +112,7 @@ class Level(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Tabs, breadcrumb, numbers, body, prompt, footer."""
-        yield Tabs(self.PLACE, PLACES, self.state.file_name)
+        yield Tabs(self.PLACE, PLACES, self.state.heading)
         yield Breadcrumb(id="crumbs")
         yield Line(id="numbers")
         with Vertical(id="body"):

@@ -4,17 +4,28 @@ import gc
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
 from traceview.errors import Cancelled, TraceError
-from traceview.tui.messages import Advanced, Linking, Loaded, LoadFailed
+from traceview.tui.messages import Advanced, Linking, Loaded, LoadFailed, NothingCame
+from traceview.tui.so_far import SoFar, look
+from traceview.units import fmt_bytes, fmt_percent
 
 if TYPE_CHECKING:
     from traceview.api import Progress, Selection, Session
+    from traceview.trace import Trace
+
+LOOK_EVERY = 0.5  # seconds between two looks at what has been read
+LOOK_PART = 8  # a look waits for this many times what the last one took, so that reading is hardly slower
+
+STOPPED = "stopped"  # the notice of a trace that was not read to its end
+
+Reading = Callable[[], Mapping[str, Any]]  # makes keywords of api.open_session
 
 
 @dataclass(frozen=True)
@@ -46,14 +57,18 @@ class Loader:
         self,
         path: Path,
         post: Callable[[Message], bool],
-        reading: Mapping[str, Any],
+        reading: Reading = dict,
         wish: Wish = NO_WISH,
     ) -> None:
-        """`reading` are keywords of api.open_session."""
+        """`reading` is asked in the thread: what it makes may take time, and may fail."""
         self.path = path
         self._post = post
         self._reading = reading
         self._wish = wish
+        self._last: Progress | None = None
+        self._so_far = SoFar()
+        self._next_look = 0.0
+        self._silent = False
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="traceview-loader", daemon=True)
 
@@ -61,8 +76,13 @@ class Loader:
         """Begin to read."""
         self._thread.start()
 
+    def stop(self) -> None:
+        """Stop at the next chance and open what came; NothingCame where that is nothing."""
+        self._stop.set()
+
     def cancel(self) -> None:
         """Stop at the next chance, and say nothing more."""
+        self._silent = True
         self._stop.set()
 
     def _run(self) -> None:
@@ -90,7 +110,15 @@ class Loader:
         gc.unfreeze()
         gc.disable()
         try:
-            session = open_session(self.path, self._progress, self._stop.is_set, **self._reading)
+            reading = self._reading()
+
+            def report(progress: "Progress") -> None:
+                self._progress(progress, reading)
+
+            try:
+                session = open_session(self.path, report, self._stop.is_set, **reading)
+            except Cancelled:
+                session = self._what_came(reading)
             self._tell(Linking())
             warm_up(session)
         finally:
@@ -100,12 +128,43 @@ class Loader:
         gc.freeze()
         return session
 
-    def _progress(self, progress: "Progress") -> None:
-        self._tell(Advanced(progress))
+    def _what_came(self, reading: Mapping[str, Any]) -> "Session":
+        """A session of what was read before the person stopped it. Raises Cancelled where that is nothing."""
+        from traceview.api import Session
+
+        last = self._last
+        trace = None if last is None or self._silent else last.partial()
+        if last is None or trace is None:
+            self._tell(NothingCame())
+            raise Cancelled
+        kept = {name: value for name, value in reading.items() if name != "use_cache"}
+        return Session(stopped(trace, last), **kept)
+
+    def _progress(self, progress: "Progress", reading: Mapping[str, Any]) -> None:
+        self._last = progress
+        begin = monotonic()
+        if begin >= self._next_look:
+            trace = progress.partial()
+            if trace is not None:
+                self._so_far = look(trace, reading)
+            end = monotonic()
+            self._next_look = end + max(LOOK_EVERY, LOOK_PART * (end - begin))
+        self._tell(Advanced(progress, self._so_far))
 
     def _tell(self, message: Message) -> None:
-        if not self._stop.is_set():
+        if not self._silent:
             self._post(message)
+
+
+def stopped(trace: "Trace", progress: "Progress") -> "Trace":
+    """A partial trace that says so."""
+    from traceview.trace import Notice
+
+    part = fmt_bytes(progress.done_bytes)
+    if progress.total_bytes:
+        part = f"{fmt_percent(progress.done_bytes / progress.total_bytes)} of the file"
+    said = f"reading was stopped after {part}: everything here is of that part"
+    return replace(trace, notices=(*trace.notices, Notice(STOPPED, progress.events, said)))
 
 
 def warm_up(session: "Session") -> None:

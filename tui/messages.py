@@ -6,14 +6,16 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from traceview.api import Progress, Selection, Session
+    from traceview.tui.so_far import SoFar
 
 
 class Advanced(Message):
     """How far the file has been read. A newer one replaces one that still waits."""
 
-    def __init__(self, progress: "Progress") -> None:
+    def __init__(self, progress: "Progress", so_far: "SoFar") -> None:
         super().__init__()
         self.progress = progress
+        self.so_far = so_far
 
     def can_replace(self, message: Message) -> bool:
         """Only the newest matters."""
@@ -32,6 +34,10 @@ class Loaded(Message):
         super().__init__()
         self.session = session
         self.selection = selection
+
+
+class NothingCame(Message):
+    """Reading was stopped before there was anything to show."""
 
 
 class LoadFailed(Message):

@@ -1,6 +1,7 @@
 """The screens before a trace is open: choosing one of a folder, reading, and what went wrong."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import ClassVar
@@ -15,6 +16,7 @@ from textual.widgets.option_list import Option
 from traceview.tui.bars import KeyBar
 from traceview.tui.commands import EVERYWHERE, Command, bindings
 from traceview.tui.messages import Advanced
+from traceview.tui.so_far import SoFarView
 from traceview.units import fmt_bytes, safe_text
 from traceview.widgets.load_progress import LoadProgress, Reading
 
@@ -34,7 +36,17 @@ class Opening(Screen[None]):
 
 
 class Loading(Opening):
-    """How far the file has been read. Every key works."""
+    """How far the file has been read, and what it tells so far. Every key works."""
+
+    HAS = (
+        Command("stop", "Stop reading, open what has come", "escape", "esc", "open what has come"),
+        Command("leave", "Leave", "backspace"),
+    )
+    BINDINGS = bindings(HAS)
+    MOST_KINDS = 6
+
+    class Stopped(Message):
+        """The person wants to see what has come."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -43,9 +55,10 @@ class Loading(Opening):
         self._last = Reading(path.name, bytes_total=_size(path))
 
     def compose(self) -> ComposeResult:
-        """Progress in the middle of the screen."""
-        with Vertical(id="opening"):
-            yield LoadProgress(hint="the first screen comes when the file is read; esc or q stop")
+        """Progress, and under it what the file tells so far."""
+        with Vertical(id="opening", classes="-reading"):
+            yield LoadProgress()
+            yield SoFarView()
         yield KeyBar([*self.HAS, *EVERYWHERE])
 
     def on_mount(self) -> None:
@@ -55,15 +68,26 @@ class Loading(Opening):
     def advance(self, message: Advanced) -> None:
         """A later moment."""
         progress = message.progress
+        kinds = sorted(progress.kinds.items(), key=lambda kind: -kind[1])
         self._last = Reading(
             self._path.name,
             progress.done_bytes,
             progress.total_bytes or None,
             monotonic() - self._since,
             progress.events,
-            found=dict(sorted(progress.kinds.items(), key=lambda kind: -kind[1])[:10]),
+            found=dict(kinds[: self.MOST_KINDS]),
         )
         self.query_one(LoadProgress).show(self._last)
+        self.query_one(SoFarView).show(message.so_far)
+
+    def action_stop(self) -> None:
+        """The first time ask for what has come, the second time leave."""
+        if self._last.stage == "stopping":
+            self.action_leave()
+            return
+        self._last = replace(self._last, stage="stopping")
+        self.query_one(LoadProgress).show(self._last)
+        self.post_message(self.Stopped())
 
     def link(self) -> None:
         """All is read."""

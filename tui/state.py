@@ -83,6 +83,11 @@ class State:
         """The trace's file name."""
         return PurePath(self.session.trace.path.replace("\\", "/")).name
 
+    @property
+    def heading(self) -> str:
+        """The file's name, and whether events are missing."""
+        return self.file_name if self.session.trace.complete else f"{self.file_name} (incomplete)"
+
     # --- marks ---------------------------------------------------------------------------------------------
 
     @property

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-import polars as pl
+from typing import TYPE_CHECKING, Literal
 
 from traceview.units import cell_width, shorten
+
+if TYPE_CHECKING:  # the first screen is drawn before polars is there
+    import polars as pl
 
 Align = Literal["left", "right"]
 
@@ -25,7 +26,7 @@ class Column:
     title: str
     width: int
     align: Align = "left"
-    format: Callable[[pl.Series], list[str]] | None = None
+    format: "Callable[[pl.Series], list[str]] | None" = None
     priority: int = 0
     grow: bool = False
     sortable: bool = True

@@ -1,16 +1,19 @@
 """Before there is a trace, and traces that lack something: always a plain screen, never a blank one."""
 
+import re
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.screens.driving import loaded, opened, press, seen
-from tests.traces import kernel, launched, op, write
-from traceview import api
+from tests.traces import kernel, launched, op, steps, write
+from traceview import api, parsers
 from traceview.errors import Cancelled, TraceError
+from traceview.trace import Trace
 from traceview.tui.app import TraceApp, paths_of
 from traceview.tui.opening import Loading, Picker, Problem
 
@@ -40,6 +43,52 @@ async def test_progress_shows_while_reading_and_every_key_works(
         assert "7 events" in seen(pilot)
         await pilot.press("question_mark")
         assert "What the keys do here" in seen(pilot)
+
+
+@pytest.fixture
+def halfway(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """A reading of the whole file that then waits; set, it comes to its end."""
+    goes_on = threading.Event()
+    read = parsers.load
+
+    def load(path: Path, progress: Any, cancelled: Callable[[], bool], use_cache: bool) -> Trace:
+        trace = read(path, use_cache=False)
+        progress(api.Progress(50, 100, 7, {"kernel": 7}, lambda: replace(trace, complete=False)))
+        while not goes_on.wait(0.01):
+            if cancelled():
+                raise Cancelled
+        return trace
+
+    monkeypatch.setattr(parsers, "load", load)
+    return goes_on
+
+
+async def test_kernels_and_steps_show_while_reading(tmp_path: Path, halfway: threading.Event) -> None:
+    events = [*steps(0, 100, dur=100), *launched("gemm", 1, 10, 30, 1), *launched("add", 101, 110, 10, 2)]
+    async with TraceApp([write(tmp_path, *events)]).run_test(size=(120, 40)) as pilot:
+        while "so far" not in seen(pilot):
+            await pilot.pause(0.01)
+        assert isinstance(pilot.app.screen, Loading)
+        assert "so far: 2 steps, 2 pieces of GPU work, 40.0 us in all" in seen(pilot)
+        assert re.search(r"gemm +75.0 % .* 30.0 us", seen(pilot))
+        halfway.set()
+        await loaded(pilot)
+        looked_at = seen(pilot)
+    async with opened(tmp_path / "trace.json") as pilot:
+        assert seen(pilot) == looked_at
+
+
+async def test_escape_while_reading_opens_what_has_come(tmp_path: Path, halfway: threading.Event) -> None:
+    async with TraceApp([write(tmp_path, *launched("alone", 0, 10, 5, 1))]).run_test(size=(120, 40)) as pilot:
+        while "so far" not in seen(pilot):
+            await pilot.pause(0.01)
+        await pilot.press("escape")
+        await loaded(pilot)
+        said = "reading was stopped after 50.0 % of the file"
+        assert said in " ".join(note.message for note in pilot.app._notifications)
+        assert "trace.json (incomplete)" in seen(pilot)
+        assert said in await press(pilot, "5")
+        assert "alone" in await press(pilot, "2")
 
 
 @pytest.mark.parametrize("key", ["q", "escape"])

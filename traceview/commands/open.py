@@ -3,6 +3,7 @@
 import argparse
 import shlex
 import sys
+from functools import partial
 
 from traceview.commands.common import exit_code, open_trace, reading, trace_options, width
 from traceview.units import safe_text
@@ -18,7 +19,7 @@ def run(args: argparse.Namespace) -> int:
     if sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty():
         from traceview.tui.app import run
 
-        return run(args.trace, args.steps, args.phase, args.device, **reading(args))
+        return run(args.trace, args.steps, args.phase, args.device, partial(reading, args))
     return _plain_view(args, f"traceview {shlex.quote(args.trace)}")
 
 

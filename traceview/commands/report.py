@@ -26,8 +26,11 @@ def run(args: argparse.Namespace) -> int:
     if args.output is None:
         print(page, end="")
     else:
+        target = Path(args.output)
         try:
-            Path(args.output).write_text(page, encoding="utf-8")
+            if target.exists() and target.resolve() == Path(session.trace.path).resolve():
+                raise TraceError(f"{args.output}: is the trace itself; name another file", exit_code=2)
+            target.write_text(page, encoding="utf-8")
         except OSError as error:
             raise TraceError(f"{args.output}: cannot be written: {error.strerror}", exit_code=2) from None
     return exit_code(args, session)

@@ -379,6 +379,16 @@ def test_a_report_that_cannot_be_written_is_wrong_usage(
     assert "cannot be written" in done.err
 
 
+def test_a_report_never_overwrites_its_trace(run: Any, small: Path, tmp_path: Path) -> None:
+    before = small.read_bytes()
+    link = tmp_path / "link.md"
+    link.symlink_to(small)
+    for place in (small, link):
+        done = run("report", small, "-o", place)
+        assert (done.code, "is the trace itself" in done.err) == (2, True)
+    assert small.read_bytes() == before
+
+
 def test_a_report_has_the_size_that_was_asked_for(run: Any, small: Path) -> None:
     page = run("report", small, "--top", "1", "--width", "70").out
     assert "| copy" in page

@@ -1,76 +1,15 @@
-"""The command line: exit codes, options, formats, and that nothing ends in a traceback.
-
-Most tests call main(); those about pipes, locales and terminals run the program as a user does.
-"""
+"""The command line: exit codes, options, formats, and that nothing ends in a traceback."""
 
 import csv
 import gzip
 import io
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.traces import Event, kernel, launched, op, session, steps, write
-from traceview.cli import main
-
-SMALL = [
-    *steps(0, 100, 200, dur=100, first=10),
-    *launched("gemm", 10, 20, 30, 1),
-    *launched("copy", 110, 120, 10, 2),
-    *launched("copy", 210, 220, 20, 3),
-]
-
-
-class Ran:
-    """What one run of the program gave."""
-
-    def __init__(self, code: Any, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-    def json(self) -> Any:
-        """Standard output as one JSON document, in which NaN and Infinity are no numbers."""
-        return json.loads(self.out, parse_constant=lambda word: pytest.fail(f"{word} in the JSON"))
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Any:
-    def ran(*words: object) -> Ran:
-        try:
-            code: Any = main([str(word) for word in words])
-        except SystemExit as stop:
-            code = stop.code
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err + out
-        return Ran(code, out, err)
-
-    return ran
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    return write(tmp_path, *SMALL)
-
-
-def process(*words: object, **more: Any) -> "subprocess.CompletedProcess[str]":
-    """The program in a process of its own, without a terminal."""
-    done = subprocess.run(
-        [sys.executable, "-m", "traceview", *map(str, words)],
-        capture_output=True,
-        encoding="utf-8",
-        errors="strict",
-        stdin=more.pop("stdin", subprocess.DEVNULL),
-        env={**os.environ, **more.pop("env", {})},
-        timeout=60,
-        **more,
-    )
-    assert "Traceback" not in done.stderr
-    return done
-
+from tests.traces import Event, kernel, launch, launched, op, steps, write
 
 # Exit codes: 0 done, 1 asked for and found, 2 wrong usage, 3 cannot be read.
 
@@ -272,7 +211,7 @@ ODD: dict[str, list[Event]] = {
     "metadata": [{"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "python"}}],
     "flows": [{"ph": "s", "id": 1, "cat": "ac2g", "name": "ac2g", "pid": 1, "tid": 1, "ts": 5}],
     "annotations": steps(0, 100, dur=100),
-    "launch calls": [event for event in SMALL if event["cat"] == "cuda_runtime"],
+    "launch calls": [launch(0, 1), launch(10, 2)],
     "cpu": [op("aten::mm", 0, 10), op("aten::add", 20, -1)],
     "kernels": [kernel("k", 0.0005, 0.0015), kernel("k", 1, 2.3333333)],
     "untimed": [kernel("k", 0, 0), kernel("k", 5, -2)],
@@ -315,161 +254,3 @@ def test_every_command_answers_any_trace_in_every_format(run: Any, tmp_path: Pat
             if form == "json":
                 assert all(v is None or type(v) is int for _, v in ns_values(done.json()))
     assert run("open", path).code == 0
-
-
-# Where the trace is, and where the answer goes.
-
-
-def test_a_folder_with_one_trace_opens_it(run: Any, tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("not a trace")
-    path = write(tmp_path, *SMALL)
-    assert run("summary", tmp_path, "--format", "json").json()["trace"]["path"] == str(path)
-
-
-def test_a_folder_without_a_trace_cannot_be_read(run: Any, tmp_path: Path) -> None:
-    done = run("summary", tmp_path)
-    assert (done.code, done.out) == (3, "")
-    assert "a folder without a trace" in done.err
-
-
-def test_a_folder_with_several_lists_them_in_the_order_of_their_ranks(run: Any, tmp_path: Path) -> None:
-    for name in ("rank10.json", "rank2.json", "²rank.json"):
-        write(tmp_path, *SMALL, name=name)
-    done = run("summary", tmp_path)
-    assert done.code == 2
-    assert done.err.index("rank2.json") < done.err.index("rank10.json")
-
-
-def test_a_name_in_a_folder_cannot_reach_the_terminal(run: Any, tmp_path: Path) -> None:
-    for name in ("\x1b[31m.json", "line\nfeed.json"):
-        write(tmp_path, *SMALL, name=name)
-    done = run("summary", tmp_path)
-    assert "\x1b" not in done.err
-    assert done.err.count("\n") == 1
-
-
-def test_standard_input_is_read_too(small: Path) -> None:
-    with small.open("rb") as file:
-        done = process("summary", "-", "--format", "json", stdin=file)
-    assert json.loads(done.stdout)["gpu"]["kernels"] == 3
-
-
-def test_a_command_word_wins_over_a_file_of_that_name(
-    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path, *SMALL, name="summary")
-    assert run("summary").code == 2
-    assert run("./summary").code == 0
-
-
-def test_a_report_goes_to_a_file(run: Any, small: Path, tmp_path: Path) -> None:
-    page = tmp_path / "note.md"
-    done = run("report", small, "-o", page)
-    assert (done.code, done.out) == (0, "")
-    assert page.read_text("utf-8") == run("report", small).out
-
-
-@pytest.mark.parametrize("place", ["no/such/folder/note.md", "."])
-def test_a_report_that_cannot_be_written_is_wrong_usage(
-    run: Any, small: Path, tmp_path: Path, place: str
-) -> None:
-    done = run("report", small, "-o", tmp_path / place)
-    assert done.code == 2
-    assert "cannot be written" in done.err
-
-
-def test_a_report_never_overwrites_its_trace(run: Any, small: Path, tmp_path: Path) -> None:
-    before = small.read_bytes()
-    link = tmp_path / "link.md"
-    link.symlink_to(small)
-    for place in (small, link):
-        done = run("report", small, "-o", place)
-        assert (done.code, "is the trace itself" in done.err) == (2, True)
-    assert small.read_bytes() == before
-
-
-def test_a_report_has_the_size_that_was_asked_for(run: Any, small: Path) -> None:
-    page = run("report", small, "--top", "1", "--width", "70").out
-    assert "| copy" in page
-    assert "| gemm" not in page
-
-
-def test_demo_writes_a_trace_that_can_be_opened(run: Any, tmp_path: Path) -> None:
-    path = tmp_path / "demo.json.gz"
-    assert run("demo", "--write", path, "--steps", "2", "--layers", "3").code == 0
-    assert run("summary", path, "--format", "json").json()["steps"]["count"] == 2
-
-
-def test_demo_that_cannot_be_written_gets_a_line(run: Any, tmp_path: Path) -> None:
-    done = run("demo", "--write", tmp_path / "no" / "demo.json", "--steps", "1", "--layers", "1")
-    assert done.code in (2, 3)
-    assert done.err.count("\n") == 1
-
-
-# Terminals, pipes and locales.
-
-
-def test_without_a_terminal_a_trace_is_summed_up_with_a_chart_and_how_to_open_it(small: Path) -> None:
-    done = process(small)
-    assert done.returncode == 0
-    assert "50.0 %" in done.stdout
-    assert "█" in done.stdout
-    assert f"traceview {small}" in done.stdout.splitlines()[-1]
-
-
-ASCII = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-
-
-def test_an_ascii_locale_gets_plain_counterparts(tmp_path: Path) -> None:
-    path = write(tmp_path, *launched("核函数" + "x" * 200, 0, 10, 5, 1))
-    done = process(path, env=ASCII)
-    assert done.returncode == 0
-    assert done.stdout.isascii()
-    assert "#####" in done.stdout
-    assert "?" not in done.stdout
-
-
-def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
-    path = write(tmp_path, *(kernel(f"k{i}", 10 * i, 5) for i in range(2_000)))
-    for words in (["summary", path], ["launches", path, "--limit", "0", "--format", "json"]):
-        read, wrote = os.pipe()
-        os.close(read)
-        done = subprocess.run(
-            [sys.executable, "-m", "traceview", *map(str, words)],
-            stdout=wrote,
-            stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-            timeout=60,
-        )
-        os.close(wrote)
-        assert done.returncode == 0
-        assert b"rror" not in done.stderr
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_output_that_finds_no_room_gets_one_line(small: Path) -> None:
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "traceview", "summary", str(small)],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-            timeout=60,
-        )
-    assert done.returncode == 2
-    assert done.stderr.decode().splitlines()[-1] == "traceview: No space left on device"
-
-
-@pytest.mark.parametrize("columns", [20, 80, 120])
-def test_tables_fit_the_terminal(
-    run: Any, small: Path, columns: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    for command in ("summary", "launches"):
-        table = run(command, small).out.split("\n\n", 1)[1]
-        assert max(map(len, table.splitlines())) <= max(columns, 60)
-
-
-def test_the_same_answer_as_from_python(run: Any, tmp_path: Path, small: Path) -> None:
-    assert run("summary", small, "--format", "json").json() == session(tmp_path, *SMALL).summary()

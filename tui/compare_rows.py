@@ -59,14 +59,14 @@ def group_rows(document: dict[str, Any]) -> pl.DataFrame:
     rows = [
         {
             "status": group["status"],
-            "name": group["short_name"],
+            "name": two(group["short_name"], group["short_name_after"] or group["short_name"]),
             "before_ns": group["before_ns"],
             "after_ns": group["after_ns"],
             "delta_ns": group["delta_ns"],
             "change": change(group["before_ns"], group["after_ns"]),
             "noise_ns": group["noise_ns"],
             "calls": two(fmt_per_step(group["calls_before"]), fmt_per_step(group["calls_after"])),
-            "how": _matched(group),
+            "how": "" if group["matched_by"] in (None, "name") else f"matched by {group['matched_by']}",
         }
         for group in document["groups"]
     ]
@@ -96,12 +96,6 @@ def step_row(document: dict[str, Any]) -> dict[str, str]:
         "change": change(step["before"], step["after"]),
         "noise_ns": noises(one["noise_ns"])[0],
     }
-
-
-def _matched(group: dict[str, Any]) -> str:
-    if group["status"] != "renamed":
-        return "" if group["matched_by"] in (None, "name") else f"matched by {group['matched_by']}"
-    return f"now {group['short_name_after']}"
 
 
 def two(before: str, after: str) -> str:

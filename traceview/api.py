@@ -22,6 +22,7 @@ from traceview.analysis.lanes import Lanes, lanes
 from traceview.analysis.launches import ANY, Query, documents, matching
 from traceview.analysis.ops import op_totals
 from traceview.analysis.pace import pace
+from traceview.analysis.roofline import explain
 from traceview.analysis.steps import assign, step_table
 from traceview.analysis.tensors import candidates, model_tensors, read_config, seen_tensors
 from traceview.analysis.totals import gpu_totals, host_groups, host_totals
@@ -200,8 +201,8 @@ class Session(Frames, TakeAway):
 
         Keys: launch (the contract's launch row), neighbours (see card.neighbours), parts (the kernel's name
         taken apart), step_name, device (of header.devices, or None), blocks, threads (a block's), waves
-        (blocks for each multiprocessor), op (card.op_facts), same_size (tensors.candidates). Raises
-        TraceError (wrong usage) for an id that is not there.
+        (blocks for each multiprocessor), op (card.op_facts), same_size (tensors.candidates), variant, floor
+        (roofline.explain). Raises TraceError (wrong usage) for an id that is not there.
         """
         row = self._row(launch_id)
         launch = self.launch_documents(self.work.slice(launch_id, 1))[0]
@@ -216,6 +217,8 @@ class Session(Frames, TakeAway):
             "waves": launch["waves"],
             "op": op_facts(self.links, row["op"]),
             "same_size": self.same_size(launch["elements"]),
+            "variant": row["variant"],
+            "floor": explain(row, row, row["dur_ns"] if row["timed"] else None, self.gpus[row["device"]]),
         }
 
     def report(

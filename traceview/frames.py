@@ -1,11 +1,14 @@
 """The frames behind every answer: GPU work with its links, steps and sizes, each made when first needed."""
 
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
+from typing import Self
 
 import polars as pl
 
 from traceview.analysis import health
+from traceview.analysis.assumed import Assumption
 from traceview.analysis.attribution import Links, launch_calls
 from traceview.analysis.callsites import call_sites
 from traceview.analysis.gpus import NO_OVERRIDES, Gpu, Overrides
@@ -16,6 +19,7 @@ from traceview.analysis.performance import gpus_of, performance
 from traceview.analysis.phases import with_phases
 from traceview.analysis.steps import Steps, assign, find_steps, straddling
 from traceview.analysis.work import gpu_work, linked_work
+from traceview.errors import TraceError
 from traceview.selection import EVERYTHING, Selection
 from traceview.trace import Notice, Trace
 
@@ -38,6 +42,19 @@ class Frames:
         self.trace = trace
         self.step_marker = step_marker
         self.overrides = overrides
+        self.assumed: dict[int, Assumption] = {}
+
+    def assume(self, variant: int, assumption: Assumption | None) -> Self:
+        """The same trace with something assumed of a variant; None takes back what was.
+
+        What does not depend on sizes is shared with this one.
+        """
+        other = copy(self)
+        other.__dict__.pop("work", None)
+        other.assumed = {v: a for v, a in self.assumed.items() if v != variant}
+        if assumption is not None:
+            other.assumed[variant] = assumption
+        return other
 
     @cached_property
     def links(self) -> Links:
@@ -62,11 +79,17 @@ class Frames:
         """All GPU work: the columns of work.gpu_work, suspect_duration, straddles (its step), and those
         of performance.PERFORMANCE.
         """
-        work = gpu_work(self._stepped[1])
-        work = work.with_columns(health.suspects(work), straddling(self.found_steps.windows, work))
+        work = self._unsized
         names = self.found_steps.windows.select("index", "name").iter_rows()
         sums = {i: found for i, name in names if (found := marker_facts(name).sums) is not None}
-        return pl.concat([work, performance(self.trace, work, self.gpus, sums)], how="horizontal")
+        return pl.concat(
+            [work, performance(self.trace, work, self.gpus, sums, self.assumed)], how="horizontal"
+        )
+
+    @cached_property
+    def _unsized(self) -> pl.DataFrame:
+        work = gpu_work(self._stepped[1])
+        return work.with_columns(health.suspects(work), straddling(self.found_steps.windows, work))
 
     @cached_property
     def gpus(self) -> dict[int | None, Gpu | None]:
@@ -106,6 +129,17 @@ class Frames:
         if selection.phase is not None:
             windows = windows.filter(pl.col("phase").cast(pl.String) == selection.phase)
         return windows["index"].to_list()
+
+    def must_hold(self, selection: Selection) -> None:
+        """Raise TraceError (wrong usage) for a phase or a device that the trace does not have."""
+        phases = self.found_steps.windows["phase"].drop_nulls().unique().cast(pl.String).sort().to_list()
+        if selection.phase is not None and selection.phase not in phases:
+            there = f"there are {', '.join(phases)}" if phases else "no step has a known phase"
+            raise TraceError(f"--phase {selection.phase}: no such steps; {there}", exit_code=2)
+        devices = self.work["device"].drop_nulls().unique().sort().to_list()
+        if selection.device is not None and selection.device not in devices:
+            there = f"there are {', '.join(map(str, devices))}" if devices else "no GPU work names one"
+            raise TraceError(f"--device {selection.device}: no such device; {there}", exit_code=2)
 
     def selected(self, selection: Selection) -> pl.DataFrame:
         """The rows of `work` that a selection holds."""

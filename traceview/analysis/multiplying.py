@@ -210,13 +210,14 @@ class PagedSums:
     """Sums over the requests of a step, from its annotation: query tokens, cached tokens, their products.
 
     `products` is the sum of query length x cached length; `self_products` the part of it that a causal mask
-    halves, the sum of squared query lengths (0 for decoding).
+    halves, the sum of squared query lengths (0 for decoding). `origin` is where they come from, in words.
     """
 
     query: int
     cached: int
     products: int
     self_products: int = 0
+    origin: str = "the step's annotation"
 
 
 def attention(call: Call, causal: int, heads_first: bool = True) -> Work | None:
@@ -258,7 +259,7 @@ def paged_attention(call: Call, sums: PagedSums | None) -> Work | None:
     if len(query.dims) < 3 or len(second.dims) < 3:
         return None
     sheet = Sheet(call)
-    sheet.assume("cached tokens from the step's annotation, not from the call")
+    sheet.assume(f"cached tokens from {sums.origin}, not from the call")
     heads = query.dims[-2]
     latent, rope = query.dims[-1], second.dims[-1]
     sheet.read(query)

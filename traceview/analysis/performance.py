@@ -1,9 +1,11 @@
 """How much each launch moves and computes, and how fast it could be: sizes and rooflines beside gpu_work."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import polars as pl
 
+from traceview.analysis.assumed import Assumption, assumed_sums, with_assumed
 from traceview.analysis.gpus import Gpu, Overrides, find_gpu
 from traceview.analysis.header import is_rocm, properties_of
 from traceview.analysis.models import PagedSums, kernels_of_op
@@ -58,20 +60,26 @@ def gpus_of(trace: Trace, overrides: Overrides) -> dict[int | None, Gpu | None]:
 
 
 def performance(
-    trace: Trace, work: pl.DataFrame, gpus: Mapping[int | None, Gpu | None], sums: Mapping[int, PagedSums]
+    trace: Trace,
+    work: pl.DataFrame,
+    gpus: Mapping[int | None, Gpu | None],
+    sums: Mapping[int, PagedSums],
+    assumed: Mapping[int, Assumption] = MappingProxyType({}),
 ) -> pl.DataFrame:
     """Sizes, rates and floors of each row of gpu_work, in its order: the columns of PERFORMANCE.
 
     gpus: see gpus_of. sums: for a step's index, what its marker says of cached tokens, which is what paged
-    attention is reckoned from. Suspect durations are suspect here too.
+    attention is reckoned from. assumed: for a variant, what a person puts in place of what is missing.
+    Suspect durations are suspect here too.
     """
     calls = work.with_columns(
         kernels_of_op(work.select("name", op_id="op")),
         collective_of=pl.col("collective").str.replace_all(_SEQUENCE, '"$1":0'),
         sums_of=pl.when(pl.col("step").is_in(list(sums))).then("step"),
     )
-    calls = numbered(calls, [*_ALIKE, "sums_of"], "key")
-    sizes = _sizes(calls.unique("key", keep="first", maintain_order=True), is_rocm(trace), sums)
+    calls = numbered(with_assumed(calls, assumed), [*_ALIKE, "sums_of"], "key")
+    distinct = calls.unique("key", keep="first", maintain_order=True)
+    sizes = _sizes(distinct, is_rocm(trace), {**sums, **assumed_sums(assumed)})
     sized = (
         calls.select("id", "key", "device", "dur_ns", "timed", "suspect_duration", "block")
         .with_columns(work["registers_per_thread"], work["shared_memory_bytes"])
@@ -102,6 +110,7 @@ def _sizes(distinct: pl.DataFrame, rocm: bool, sums: Mapping[int, PagedSums]) ->
         "recorded_bytes",
         "kernels_of_op",
         "sums_of",
+        "assumed",
         op="op_name",
         collective="collective_of",
     )

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.traces import Event, copy, kernel, launch, launched, marker, op, write
+from traceview.analysis.spread import whole
 from traceview.api import Session, open_session
 from traceview.cli import main
 from traceview.report import compare as report
@@ -185,6 +186,25 @@ def test_a_place_says_nothing_where_calls_differ_or_no_neighbour_is_the_same(tmp
     assert sorted(g["status"] for g in alone["groups"]) == ["added", "removed"]
 
 
+def test_of_two_kernels_with_one_op_and_shape_the_nearer_place_decides(tmp_path: Path) -> None:
+    shapes = [[1, 64], [64, 64]]
+    between = ("other", 5, "aten::add", [[8]])
+    before = [("z", 5, "aten::mm", shapes), between, ("b", 9, "aten::mm", shapes)]
+    after = [("q", 5, "aten::mm", shapes), between, ("r", 9, "aten::mm", shapes)]
+    document = compared(tmp_path, decode(before), decode(after))
+    assert sorted(rows(document, "name_before", "name_after"))[0::2] == [("b", "r"), ("z", "q")]
+
+
+def test_an_ops_copy_is_never_taken_for_its_kernel(tmp_path: Path) -> None:
+    def by(work: Event) -> list[Event]:
+        called = op("aten::copy_", 0, 5, 7, dims=[[8, 8]], types=["float"])
+        return [marker("ProfilerStep#0", 0, 100), called, launch(1, 1, external=7), work]
+
+    before, after = copy("Memcpy DtoD", 10, 5, 1, external=7), kernel("cast", 10, 5, 1, external=7)
+    document = compared(tmp_path, by(before), by(after))
+    assert sorted(rows(document, "key", "status")) == [("Memcpy DtoD", "removed"), ("cast", "added")]
+
+
 def test_a_copy_is_never_taken_for_a_kernel_of_its_name(tmp_path: Path) -> None:
     step = marker("ProfilerStep#0", 0, 100)
     before = [step, launch(1, 1), copy("k", 10, 5, 1)]
@@ -223,6 +243,31 @@ def test_a_difference_within_the_spread_of_the_steps_is_none(tmp_path: Path) -> 
     before = decode(walls=(100, 120, 80, 110))
     assert compared(tmp_path, before, decode(walls=(98, 118, 78, 108)))["step_ns"]["verdict"] == "same"
     assert compared(tmp_path, before, decode(walls=(198, 218, 178, 208)))["step_ns"]["verdict"] == "slower"
+
+
+def test_a_kernel_within_its_own_spread_is_the_same(tmp_path: Path) -> None:
+    def jumping(*durations: float) -> list[Event]:
+        return [
+            event
+            for i, dur in enumerate(durations)
+            for event in (
+                marker(f"ProfilerStep#{i}", 100 * i, 100),
+                *launched("k", 100 * i + 1, 100 * i + 5, dur, i + 1),
+            )
+        ]
+
+    # The mean goes from 20 to 21, which is 5 %, where the steps differ by up to 16.
+    document = compared(tmp_path, jumping(12, 28, 20, 20), jumping(13, 29, 21, 21))
+    assert rows(document, "status", "delta_ns") == [("same", 1_000)]
+    steady = compared(tmp_path, jumping(20, 20, 20, 20), jumping(21, 21, 21, 21))
+    assert rows(steady, "status", "delta_ns") == [("changed", 1_000)]
+
+
+@pytest.mark.parametrize(
+    ("total", "count", "mean"), [(5, 2, 2), (7, 2, 4), (-5, 2, -2), (8, 3, 3), (7, 3, 2), (9, 0, 9)]
+)
+def test_means_are_rounded_half_to_even(total: int, count: int, mean: int) -> None:
+    assert whole(total, count) == mean
 
 
 def test_one_slow_step_is_noise_and_no_verdict(tmp_path: Path) -> None:

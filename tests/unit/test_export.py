@@ -110,6 +110,8 @@ def test_events_are_byte_for_byte_the_files_own(tmp_path: Path) -> None:
 
 def test_the_header_is_kept_and_says_what_was_cut(tmp_path: Path) -> None:
     again, _, _ = cut(rich(tmp_path), tmp_path, selection=Selection(steps=(0, 2)))
+    again.write_part(tmp_path / "smaller.json", again.part(Selection(steps=(0,))))
+    assert (tmp_path / "smaller.json").read_text().count("traceview_cut") == 1
     note = again.trace.header.pop("traceview_cut")
     assert again.trace.header == {
         "schemaVersion": 1,
@@ -134,6 +136,13 @@ def test_copies_of_other_steps_markers_are_not_taken_for_its_own(tmp_path: Path)
     again, events, _ = cut(whole, tmp_path, selection=Selection(steps=(1,)))
     assert [e["ts"] for e in events if e["cat"] == "gpu_user_annotation"] == [160]
     assert again.steps()["sum_ns"].to_list() == whole.steps(Selection(steps=(1,)))["sum_ns"].to_list()
+
+
+def test_work_without_a_launch_that_runs_over_from_an_earlier_step_stays(tmp_path: Path) -> None:
+    whole = session(tmp_path, *steps(0, 100, dur=100), kernel("over", 90, 30), kernel("own", 150, 20))
+    again, events, _ = cut(whole, tmp_path, selection=Selection(steps=(1,)))
+    assert names(events) == ["ProfilerStep#1", "over", "own"]
+    assert again.steps().select(STEP).rows() == whole.steps(Selection(steps=(1,))).select(STEP).rows()
 
 
 # A window.
@@ -199,6 +208,21 @@ def test_the_context_of_earlier_launches_comes_along(tmp_path: Path) -> None:
     ]
 
 
+def test_backward_work_keeps_the_call_site_of_its_forward_op(tmp_path: Path) -> None:
+    whole = session(
+        tmp_path,
+        frame("model.py(9): forward", 0, 50, 1),
+        op("aten::mul", 5, 20, 1, **{"Sequence number": 4, "Fwd thread id": 0}),
+        op("MulBackward0", 200, 20, 2, tid=2, **{"Sequence number": 4, "Fwd thread id": 1}),
+        launch(205, 1, external=2, tid=2),
+        kernel("mul backward", 210, 5, 1, external=2),
+    )
+    again, events, ids = cut(whole, tmp_path, window=(205_000, 220_000))
+    assert launches(again) == launches(whole, ids)
+    assert again.table("kernels")["call_site"].to_list() == ["model.py(9): forward"]
+    assert "aten::mul" in names(events)
+
+
 def test_a_call_with_the_same_correlation_comes_along_so_that_doubt_stays_doubt(tmp_path: Path) -> None:
     whole = session(tmp_path, launch(1, 7, pid=100), launch(90, 7, pid=200), kernel("k", 95, 2, 7))
     again, _, _ = cut(whole, tmp_path, window=(94_000, 98_000))
@@ -230,6 +254,22 @@ def test_arrows_go_from_each_launch_call_to_all_its_work(tmp_path: Path) -> None
         ("s", 8, 100, 1, 2.5, None),
         ("s", 9, 100, 1, 1, None),
     ]
+
+
+def test_a_number_that_two_processes_use_makes_no_arrow(tmp_path: Path) -> None:
+    # Each device is served by one process, which tells whose 7 it is; an arrow's id could not.
+    whole = session(
+        tmp_path,
+        *(launch(1, number, pid=pid) for pid, number in ((100, 1), (100, 7), (200, 2), (200, 7))),
+        *(
+            kernel("k", 10 * i, 5, n, device=d)
+            for i, (n, d) in enumerate(((1, 0), (7, 0), (2, 1), (7, 1)), 1)
+        ),
+    )
+    again, events, ids = cut(whole, tmp_path)
+    assert whole.work["launch_link"].to_list() == ["correlation"] * 4
+    assert {e["id"] for e in events if e["ph"] in "sf"} == {1, 2}
+    assert launches(again) == launches(whole, ids)
 
 
 def test_what_perfetto_wants_of_every_event_is_there(tmp_path: Path) -> None:

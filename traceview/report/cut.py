@@ -45,8 +45,7 @@ def written(
 
 
 def _head(header: dict[str, Any], note: dict[str, Any]) -> bytes:
-    keys = {key: value for key, value in header.items() if key != _NOTE}
-    lines = [f"{json.dumps(k)}: {json.dumps(json_value(v))},\n" for k, v in {**keys, _NOTE: note}.items()]
+    lines = [f"{json.dumps(k)}: {json.dumps(json_value(v))},\n" for k, v in {**header, _NOTE: note}.items()]
     return ("{\n" + "".join(lines) + '"traceEvents": [\n').encode()
 
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from traceview.analysis import nesting
 from traceview.analysis.markers import ANY_STEP
-from traceview.analysis.nesting import NONE, Ints, Nest
+from traceview.analysis.nesting import NO_NEST, NONE, Ints, Nest
 from traceview.trace import Trace
 
 LAUNCH_LINK = pl.Enum(["correlation", "graph", "before-window", "ambiguous", "none"])
@@ -28,28 +28,11 @@ LAUNCH_CALL = (
 
 def thread_codes(*frames: pl.DataFrame) -> list[pl.DataFrame]:
     """The frames with a column `thread`: one whole number for each (pid, tid), the same in all frames."""
-    key = pl.concat_str(
-        pl.col("pid").cast(pl.String), pl.lit("/"), pl.col("tid").cast(pl.String), ignore_nulls=True
-    )
-    keys = [frame.select("pid", "tid").unique() for frame in frames]
-    names = (
-        pl.concat(keys)
-        .unique()
-        .with_columns(key=key)
-        .select(pl.col("key").unique().sort())
-        .with_row_index("thread")
-    )
+    threads = pl.concat([frame.select("pid", "tid") for frame in frames]).unique(maintain_order=True)
+    numbered = threads.with_row_index("thread").with_columns(pl.col("thread").cast(pl.Int64))
     return [
-        frame.join(
-            part.with_columns(key=key)
-            .join(names, on="key")
-            .select("pid", "tid", pl.col("thread").cast(pl.Int64)),
-            on=["pid", "tid"],
-            how="left",
-            nulls_equal=True,
-            maintain_order="left",
-        )
-        for frame, part in zip(frames, keys, strict=True)
+        frame.join(numbered, on=["pid", "tid"], how="left", nulls_equal=True, maintain_order="left")
+        for frame in frames
     ]
 
 
@@ -83,7 +66,8 @@ class Links:
         """
         found = self._by_external_id(_launches(self.trace.gpu, self.trace.runtime))
         contained = (found["launch_link"] == "correlation") & found["op"].is_null()
-        found = found.with_columns(contained=self._around_launch("op_nest", found["launch"], contained))
+        nest = self.op_nest if contained.any() else NO_NEST
+        found = found.with_columns(contained=self._around_launch(nest, found["launch"], contained))
         return found.select(
             "id",
             "launch",
@@ -99,9 +83,15 @@ class Links:
 
     @cached_property
     def python(self) -> pl.Series:
-        """Row of Trace.python of the innermost Python frame around each launch call; null where none is."""
+        """Row of Trace.python of the innermost Python frame around each launch call, else around the op.
+
+        Null where none is, and where neither is in the file.
+        """
         launch = self.frame["launch"]
-        return self._around_launch("python_nest", launch, launch.is_not_null())
+        around_call = self._around_launch(self.python_nest, launch, launch.is_not_null())
+        ops = self.frame["op"].zip_with(launch.is_null(), pl.Series([None], dtype=pl.Int64))
+        around_op = pl.Series(self.around_ops(ops.fill_null(NONE).to_numpy())).replace(NONE, None)
+        return around_call.zip_with(around_call.is_not_null(), around_op)
 
     @cached_property
     def python_parent(self) -> Ints:
@@ -136,7 +126,7 @@ class Links:
     def annotation(self) -> pl.Series:
         """Row of Trace.annotations of the innermost CPU annotation around each launch call, else null."""
         launch = self.frame["launch"]
-        return self._around_launch("annotation_nest", launch, launch.is_not_null())
+        return self._around_launch(self.annotation_nest, launch, launch.is_not_null())
 
     @cached_property
     def annotation_nest(self) -> Nest:
@@ -153,7 +143,7 @@ class Links:
 
     def around_calls(self, calls: pl.Series) -> Ints:
         """Row of Trace.python of the innermost frame around each runtime row (null: none); -1: none."""
-        return self._around_launch("python_nest", calls, calls.is_not_null()).fill_null(NONE).to_numpy()
+        return self._around_launch(self.python_nest, calls, calls.is_not_null()).fill_null(NONE).to_numpy()
 
     def around_ops(self, ops: Ints) -> Ints:
         """Row of Trace.python of the innermost Python frame around the begin of each op row; -1: none."""
@@ -184,13 +174,13 @@ class Links:
         op = pl.when("shared").then("own_op").otherwise("any_op")
         return found.with_columns(op=pl.when(pl.col("launch_link") != "graph").then(op))
 
-    def _around_launch(self, nest: str, launch: pl.Series, wanted: pl.Series) -> pl.Series:
-        """Innermost row of the nest (a property's name) around each launch call that is wanted, else null."""
+    def _around_launch(self, nest: Nest, launch: pl.Series, wanted: pl.Series) -> pl.Series:
+        """Innermost row of the nest around each launch call that is wanted, else null."""
         out = np.full(len(launch), NONE, dtype=np.int64)
         rows = wanted.arg_true()
         if len(rows):
             calls = self._threaded[1][launch.gather(rows)]
-            out[rows.to_numpy()] = getattr(self, nest).around(
+            out[rows.to_numpy()] = nest.around(
                 calls["thread"].to_numpy(), calls["begin_ns"].fill_null(NONE).to_numpy()
             )
         return pl.Series(out).replace(NONE, None)

@@ -63,6 +63,10 @@ class Nest:
         return np.where(found == NONE, NONE, self.row[found]) if len(self.row) else found
 
 
+_NOTHING = np.zeros(0, dtype=np.int64)
+NO_NEST = Nest(_NOTHING, _NOTHING, _NOTHING, _NOTHING, _NOTHING, _NOTHING)
+
+
 def nest(frame: pl.DataFrame) -> Nest:
     """The nesting of a frame with the columns id (row number), thread, begin_ns, dur_ns.
 

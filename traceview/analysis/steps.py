@@ -207,9 +207,8 @@ def _leading_int(column: str) -> pl.Expr:
 
 def _whole(trace: Trace) -> Steps:
     """One step, the extent of the GPU work, or of everything where there is none."""
-    frames = (
-        [trace.gpu.filter("timed")] if trace.gpu["timed"].any() else [trace.ops, trace.python, trace.slices]
-    )
+    of_host = [trace.ops, trace.runtime, trace.python, trace.slices]
+    frames = [trace.gpu.filter("timed")] if trace.gpu["timed"].any() else of_host
     extents = [
         f.filter(pl.col("dur_ns") >= 0).select(
             begin_ns=pl.col("begin_ns").min(), end_ns=(pl.col("begin_ns") + pl.col("dur_ns")).max()
@@ -257,7 +256,14 @@ def _holding(windows: pl.DataFrame, at: pl.Series) -> pl.Series:
 
 def _holding_on_device(gpu_windows: pl.DataFrame, work: pl.DataFrame) -> pl.Series:
     moments = work.select("device", at="begin_ns").with_row_index("i").sort("at")
-    windows = gpu_windows.select("device", "index", "begin_ns", end_ns=intervals.END).sort("begin_ns")
+    # As on the CPU: where two copies overlap, the moment belongs to the one that began first.
+    earlier = pl.col("end_ns").cum_max().shift(1).over("device")
+    windows = (
+        gpu_windows.select("device", "index", "begin_ns", end_ns=intervals.END)
+        .sort("begin_ns")
+        .with_columns(begin_ns=pl.max_horizontal("begin_ns", earlier))
+        .sort("begin_ns")
+    )
     found = moments.join_asof(
         windows, left_on="at", right_on="begin_ns", by="device", strategy="backward", check_sortedness=False
     )

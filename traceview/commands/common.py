@@ -84,7 +84,9 @@ def open_trace(args: argparse.Namespace) -> "tuple[Session, Selection]":
     for notice in session.notices:
         print(f"note: {safe_text(notice.message)}", file=sys.stderr)
     steps = None if args.steps is None else parse_steps(args.steps, session.step_names)
-    return session, Selection(steps, args.phase, args.device)
+    selection = Selection(steps, args.phase, args.device)
+    session.must_hold(selection)
+    return session, selection
 
 
 def _progress_line() -> "Callable[[Any], None]":

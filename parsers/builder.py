@@ -27,6 +27,7 @@ _CONVERT: dict[Any, Callable[[Sequence[Any], set[int]], pl.Series]] = {
     pl.Categorical: columns.texts,
     pl.List: columns.integer_lists,
 }
+_OF_LANE = {"of_pid": "device", "of_tid": "stream"}  # numbers in pid and tid, where no argument says it
 _IDS = ("external_id", "correlation")
 _NAMES = ("gpu", "ops", "runtime", "annotations", "python", "slices", "memory", "instants", "tracks", "pairs")
 _SCHEMAS = {n: PAIRS if n == "pairs" else schema.FRAMES[n] for n in _NAMES}
@@ -46,21 +47,15 @@ class WrongPlacesError(msgspec.DecodeError):
     """The places given are not those of the block's events."""
 
 
-class _Numbered(dict[Any, int]):
-    """Distinct keys, numbered as they come."""
-
-    def __missing__(self, key: Any) -> int:
-        self[key] = number = len(self)
-        return number
-
-
 @dataclass
 class _Block:
-    """Decoded events of one block: what stays a list, and columns of what every event has."""
+    """Decoded events of one block, and the few combinations of what says where an event belongs."""
 
     name: list[Any]
     args: list[msgspec.Raw]
-    common: dict[str, pl.Series]  # begin_ns, dur_ns, pid, tid, ph, cat, offset, length
+    common: pl.DataFrame  # begin_ns, dur_ns, offset, length
+    codes: IntArray  # the combination of each event: a row of `lanes`
+    lanes: pl.DataFrame
     lost: set[int]  # rows of which a value could not be kept
 
 
@@ -76,20 +71,25 @@ def build(block: bytes, offsets: IntArray, lengths: IntArray) -> Batch:
     batch = Batch()
     if not decoded:
         return batch
-    numbered = _Numbered()  # few distinct combinations, so what follows looks at each once
-    keys = [(e.ph, e.cat, e.pid, e.tid) for e in decoded]
-    codes = np.fromiter(map(numbered.__getitem__, keys), dtype=np.int64, count=len(keys))
+    numbered = columns.Numbered()  # few distinct combinations, so what follows looks at each once
+    codes = numbered.codes([(e.ph, e.cat, e.pid, e.tid) for e in decoded])
     lost: set[int] = set()
     ts, dur = [e.ts for e in decoded], [e.dur for e in decoded]
-    common = {
-        **_lanes(list(numbered), codes),
-        "begin_ns": columns.nanoseconds(ts, block, lambda: [t.ts for t in events.decode_times(block)], lost),
-        "dur_ns": columns.nanoseconds(dur, block, lambda: [t.dur for t in events.decode_times(block)], lost),
-        "offset": pl.Series(offsets),
-        "length": pl.Series(lengths),
-    }
-    rows = _Block([e.name for e in decoded], [e.args for e in decoded], common, lost)
-    for kind, at in _routed(list(numbered), codes, rows.name).items():
+    common = pl.DataFrame(
+        {
+            "begin_ns": columns.nanoseconds(
+                ts, block, lambda: [t.ts for t in events.decode_times(block)], lost
+            ),
+            "dur_ns": columns.nanoseconds(
+                dur, block, lambda: [t.dur for t in events.decode_times(block)], lost
+            ),
+            "offset": offsets,
+            "length": lengths,
+        }
+    )
+    name = [e.name for e in decoded]
+    rows = _Block(name, [e.args for e in decoded], common, codes, _lanes(list(numbered)), lost)
+    for kind, at in _routed(list(numbered), codes, name).items():
         batch.frames[kind] = _frame(kind, rows, at)
     for (ph, cat, _, _), count in zip(numbered, np.bincount(codes).tolist(), strict=True):
         batch.kinds[ph, cat or ""] += count
@@ -111,13 +111,23 @@ def _set_aside(batch: Batch, decoded: list[events.Event], offsets: IntArray) -> 
                 batch.set_aside.append(offset)
 
 
-def _lanes(distinct: list[tuple[str, str | None, Any, Any]], codes: IntArray) -> dict[str, pl.Series]:
-    """Columns ph, cat, pid, tid (Categorical) of each row, from its code."""
-    table = {
+def _lanes(distinct: list[tuple[str, str | None, Any, Any]]) -> pl.DataFrame:
+    """What follows from each combination of ph, cat, pid and tid: these, and columns of some frames."""
+    texts = {
         name: [None if key[i] is None else str(key[i]) for key in distinct]
         for i, name in enumerate(("ph", "cat", "pid", "tid"))
     }
-    return {name: pl.Series(texts, dtype=schema.TEXT)[codes] for name, texts in table.items()}
+    return pl.DataFrame(
+        {
+            **{name: pl.Series(values, dtype=schema.TEXT) for name, values in texts.items()},
+            "kind": pl.Series(
+                [events.GPU_KINDS.get(cat or "") for _, cat, _, _ in distinct], dtype=schema.KIND
+            ),
+            "on_gpu": [cat == "gpu_user_annotation" for _, cat, _, _ in distinct],
+            "of_pid": columns.last_numbers(texts["pid"]),
+            "of_tid": columns.last_numbers(texts["tid"]),
+        }
+    )
 
 
 def _routed(
@@ -133,7 +143,11 @@ def _routed(
             kind = "ops or annotations"
         if kind:
             taken.setdefault(kind, []).append(code)
-    at = {kind: np.flatnonzero(np.isin(codes, some)) for kind, some in taken.items()}
+    at = {}
+    for kind, some in taken.items():
+        belongs = np.zeros(len(distinct), dtype=bool)
+        belongs[some] = True
+        at[kind] = np.flatnonzero(belongs[codes])
     _by_name(at, "memory", "instants", name, lambda n: n == events.MEMORY_NAME)
     _by_name(at, "annotations", "ops", name, lambda n: isinstance(n, str) and n.startswith(events.MARKERS))
     return {kind: some for kind, some in at.items() if len(some)}
@@ -154,31 +168,32 @@ def _frame(kind: str, rows: _Block, at: IntArray) -> pl.DataFrame:
     """The frame `kind` of the rows `at`, every column of its schema but `id`."""
     lost: set[int] = set()
     wanted = _SCHEMAS[kind]
-    common = {c: s[at] for c, s in rows.common.items() if c in wanted or c in ("cat", "tid")}
-    made = {c: s for c, s in common.items() if c in wanted}
+    lanes = rows.lanes[[c for c in rows.lanes.columns if c in wanted or (c in _OF_LANE and kind == "gpu")]]
+    made = {**rows.common[at].to_dict(), **lanes[rows.codes[at]].to_dict()}
     indices = at.tolist()
     if "name" in wanted or kind == "tracks":
         made["what" if kind == "tracks" else "name"] = columns.texts([rows.name[i] for i in indices], lost)
     if kind in events.ARGS:
-        made |= _arguments(kind, [rows.args[i] for i in indices], common, lost)
+        made |= _arguments(kind, [rows.args[i] for i in indices], lost)
     elif kind == "instants":
-        made["args"] = pl.Series(columns.compact_json([rows.args[i] for i in indices]), dtype=pl.String)
-    if kind == "annotations":
-        made["on_gpu"] = common["cat"] == "gpu_user_annotation"
+        made["args"] = pl.Series(
+            columns.compact_json(events.listed([rows.args[i] for i in indices])), dtype=pl.String
+        )
+    if kind == "gpu":
+        for lane, column in _OF_LANE.items():
+            made[column] = made[column].fill_null(made[lane]) if column in made else made[lane]
     rows.lost.update(indices[i] for i in lost)
     # Columns without any value come back at the end (`_in_one_piece`): half of them are empty in most files.
     return pl.DataFrame(
         [
             made[c].alias(c)
             for c in wanted
-            if c in made and (made[c].null_count() < len(at) or c in ("what", "offset"))
+            if c in made and (c in ("what", "offset") or made[c].null_count() < len(at))
         ]
     )
 
 
-def _arguments(
-    kind: str, raws: list[msgspec.Raw], common: dict[str, pl.Series], lost: set[int]
-) -> dict[str, pl.Series]:
+def _arguments(kind: str, raws: list[msgspec.Raw], lost: set[int]) -> dict[str, pl.Series]:
     """The columns that come from the arguments."""
     struct, wanted = events.ARGS[kind], _SCHEMAS[kind]
     decoded = events.decode_args(kind, raws, mend_members, lost)
@@ -191,21 +206,13 @@ def _arguments(
         ]
         return {"value": columns.strings(value, lost)}
     _older_spellings(values)
-    out = {}
+    spelled = {c: values.pop(c) for c in events.SPELLED if c in values}
+    out = columns.spellings(spelled) if spelled else {}
     for column, some in values.items():
-        if column not in wanted:
-            continue
-        if struct.__annotations__[column] is msgspec.Raw:
-            out[column] = columns.spellings(some, lost)
-        elif some.count(None) == len(some):
-            out[column] = columns.nulls(wanted[column], len(some))
-        else:
+        if column in wanted and not columns.all_missing(some):
             out[column] = _CONVERT[wanted[column].base_type()](some, lost)
-    if "collective_name" in values:
+    if not columns.all_missing(values.get("collective_name", ())):
         out["collective"] = _collectives(values["collective_name"], raws)
-    if kind == "gpu":
-        out["kind"] = common["cat"].cast(pl.String).replace_strict(events.GPU_KINDS, return_dtype=schema.KIND)
-        out |= _gpu_ids(out, common)
     return out
 
 
@@ -219,26 +226,14 @@ def _older_spellings(values: dict[str, Any]) -> None:
 
 
 def _collectives(names: tuple[Any, ...], raws: list[msgspec.Raw]) -> pl.Series:
-    """JSON text of the arguments of a collective, where the event has any."""
+    """JSON text of the arguments of a collective, where the event is one."""
+    at = [i for i, name in enumerate(names) if name is not None]
+    every = msgspec.json.decode(events.listed([raws[i] for i in at]), type=list[dict[str, msgspec.Raw]])
+    kept = [{k: args[k] for k in events.COLLECTIVE if k in args} for args in every]
     out: list[str | None] = [None] * len(raws)
-    if names.count(None) < len(names):
-        for i, name in enumerate(names):
-            if name is not None:
-                args = msgspec.json.decode(raws[i], type=dict[str, msgspec.Raw])
-                kept = {k: args[k] for k in events.COLLECTIVE if k in args}
-                out[i] = msgspec.json.format(msgspec.json.encode(kept), indent=-1).decode("utf-8", "replace")
+    for i, text in zip(at, columns.compact_json(msgspec.json.encode(kept)), strict=True):
+        out[i] = text
     return pl.Series(out, dtype=pl.String)
-
-
-def _gpu_ids(out: dict[str, pl.Series], common: dict[str, pl.Series]) -> dict[str, pl.Series]:
-    """Device and stream: the arguments', else those of pid and tid."""
-    ids = {}
-    for column, lane in (("device", "pid"), ("stream", "tid")):
-        ids[column] = out[column]
-        if ids[column].has_nulls():
-            number = common[lane].cast(pl.String).str.extract(r"(-?\d+)\D*$").cast(pl.Int64, strict=False)
-            ids[column] = ids[column].fill_null(number)
-    return ids
 
 
 def concat(frames: Iterable[Frames]) -> Frames:

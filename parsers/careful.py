@@ -30,6 +30,8 @@ _OBJECT = re.compile(_KEY)
 _BOUNDARY = re.compile(rb"\}(\s*,?\s*)" + _KEY)
 _STRAY = re.compile(rb'["\[]\s*' + _KEY)  # in the place of a comma
 _REOPENED = re.compile(rb'\]\s*(?:"|,?\s*' + _KEY + b")")
+_FOLLOWS = re.compile(rb"\s*(?:[,\]]|$)")  # a value in a list
+_REST = re.compile(rb"\][\s}]*\}\s*,")  # of an event, unless the document goes on in an object around it
 _CLOSING = re.compile(rb'\}(\s*,?\s*\]\s*(?:,\s*"|\}\s*$|$))')
 _BYTE = re.compile(r"\(byte (\d+)\)")
 _value = msgspec.json.Decoder(Raw)
@@ -141,6 +143,11 @@ class Careful:
             end, bad = _value_end(data, view, here)
             if end is None and bad is None and not final and n - here < _LARGEST:
                 break  # goes on behind the window
+            if end is not None and data[here] != 123 and not _FOLLOWS.match(data, end):
+                end, bad = (
+                    None,
+                    end,
+                )  # the rest of a broken event: a string that ends at the next one's first quote
             if end is not None:
                 odd = not self._keep(found, batch, at, here, end, data[here:end])
                 here = end
@@ -175,7 +182,10 @@ class Careful:
         """Whether the list ends at `here`: a bracket that no event follows."""
         if data[here : here + 1] != b"]":
             return False
-        return not _REOPENED.match(self._text.read_at(at + here, 4096))
+        behind = self._text.read_at(at + here, WINDOW)
+        if _REST.match(behind) and next_event(behind, 0) is not None:
+            return False
+        return not _REOPENED.match(behind)
 
     def _boundary(self, data: bytes, here: int) -> tuple[int, int] | None:
         """Ends of a damaged event that begins at `here`: behind its brace, and the next event's beginning."""

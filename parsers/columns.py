@@ -1,13 +1,14 @@
 """Lists of decoded values into polars columns; a value of the wrong type costs itself, never its row."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Context, Decimal, InvalidOperation
 from itertools import chain
 from typing import Any
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from msgspec import Raw
 
@@ -16,11 +17,25 @@ from traceview.schema import TEXT
 
 _INT64 = 1 << 63
 _NUMBER = re.compile(r"-?\d+(?!\S*[.\d])")
+_AT_END = re.compile(r"(-?\d+)\D*$")
 _MORE_DIGITS = re.compile(rb'"(?:ts|dur)"\s*:\s*(?:-?\d+\.\d{4}|[-\d.]+[eE])')
 _EXACT = Context(prec=100)
 _UNIQUE_SPELLING = 2.0**43  # below, doubles are closer together than thousandths
 
 Lost = set[int]  # rows of which a value could not be kept
+IntArray = npt.NDArray[np.int64]
+
+
+class Numbered(dict[Any, int]):
+    """Distinct values, numbered as they come."""
+
+    def __missing__(self, value: Any) -> int:
+        self[value] = number = len(self)
+        return number
+
+    def codes(self, values: Collection[Any]) -> IntArray:
+        """The number of each value."""
+        return np.fromiter(map(self.__getitem__, values), dtype=np.int64, count=len(values))
 
 
 def _clean(values: Sequence[Any], one: Callable[[Any], Any], dtype: Any, lost: Lost) -> pl.Series:
@@ -128,12 +143,29 @@ def nulls(dtype: Any, length: int) -> pl.Series:
     return pl.Series([None], dtype=dtype).new_from_index(0, length)
 
 
-def spellings(values: tuple[Raw, ...], _: Lost) -> pl.Series:
-    """JSON values as the file spells them, Categorical; `compact_lists` makes one spelling of each."""
-    if values.count(NULL) == len(values):
-        return nulls(TEXT, len(values))
-    text = b"\x00".join(values).decode("utf-8", "replace")  # NUL cannot stand in JSON
-    return pl.Series(text.split("\x00"), dtype=pl.String).cast(TEXT)
+def all_missing(values: Sequence[Any]) -> bool:
+    """Whether there is no value but None and JSON's null, i.e. nothing that a column would be made for."""
+    return not values or (values[0] in (None, NULL) and values.count(values[0]) == len(values))
+
+
+def last_numbers(texts_: Sequence[str | None]) -> pl.Series:
+    """Int64: the number that each text ends with, e.g. of "stream 7 "."""
+    found = [_AT_END.search(t or "") for t in texts_]
+    return integers([match[1] if match else None for match in found], set())
+
+
+def spellings(values: Mapping[str, Sequence[Raw]]) -> dict[str, pl.Series]:
+    """JSON values as the file spells them, Categorical; `compact_lists` makes one spelling of each.
+
+    The columns come together because their rows do: most are like an earlier row in all of them.
+    """
+    numbered = Numbered()
+    codes = numbered.codes(list(map(b"\0".join, zip(*values.values(), strict=True))))  # no NUL stands in JSON
+    rows = [row.decode("utf-8", "replace").split("\0") for row in numbered]
+    distinct = pl.DataFrame(
+        [pl.Series(c, some, dtype=TEXT) for c, some in zip(values, zip(*rows, strict=True), strict=True)]
+    )
+    return distinct[codes].to_dict()
 
 
 def _compact_list(text: str | None) -> str | None:
@@ -159,9 +191,9 @@ def compact_lists(spelled: pl.Series) -> tuple[pl.Series, pl.Series]:
     return column, spelled.cast(pl.String).is_in(odd).fill_null(False) if odd else column.is_null() & False
 
 
-def compact_json(values: Sequence[Raw]) -> list[str]:
-    """Each value as compact JSON text."""
-    whole = msgspec.json.format(b"[" + b",".join(values) + b"]", indent=-1)
+def compact_json(values: bytes) -> list[str]:
+    """Each value of a JSON list as compact JSON text."""
+    whole = msgspec.json.format(values, indent=-1)
     return [bytes(raw).decode("utf-8", "replace") for raw in msgspec.json.decode(whole, type=list[Raw])]
 
 

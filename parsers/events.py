@@ -5,7 +5,7 @@ Values inside `args` are decoded as whatever they are, so one odd value never co
 skipped; `raw_event` shows them on demand.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -103,6 +103,8 @@ class TrackArgs(Struct, gc=False):
     sort_index: Any = None
 
 
+SPELLED = ("concrete_inputs", "input_types", "input_strides", "input_dims")  # kept as the file spells them
+
 ARGS: dict[str, type[Struct]] = {
     "gpu": GpuArgs,
     "ops": OpArgs,
@@ -172,22 +174,27 @@ _args = {kind: msgspec.json.Decoder(list[struct]) for kind, struct in ARGS.items
 _one_args = {kind: msgspec.json.Decoder(struct) for kind, struct in ARGS.items()}
 
 
+def listed(values: Sequence[bytes | Raw]) -> bytes:
+    """JSON values as a JSON list."""
+    return b"".join((b"[", b",".join(values), b"]"))
+
+
 def decode_events(block: bytes) -> list[Event]:
     """Events of `block`, objects with commas between. Raises msgspec.MsgspecError, RecursionError."""
-    return _events.decode(b"[" + block + b"]")
+    return _events.decode(listed([block]))
 
 
 def decode_times(block: bytes) -> list[Times]:
     """The `ts` and `dur` of each event of `block` as text. Raises as decode_events."""
-    return _times.decode(b"[" + block + b"]")
+    return _times.decode(listed([block]))
 
 
 def decode_args(kind: str, raws: list[Raw], mended: Callable[[bytes], bytes], lost: set[int]) -> list[Any]:
-    """Arguments of the frame `kind`. Rows whose arguments cannot be read as they are get what `mended`
-    makes of them, and are added to `lost`.
+    """Arguments of the frame `kind`. Where they cannot be read as they are, what `mended` makes of them
+    takes their place in `raws`, and the row is added to `lost`.
     """
     try:
-        return _args[kind].decode(b"[" + b",".join(raws) + b"]")
+        return _args[kind].decode(listed(raws))
     except (msgspec.MsgspecError, RecursionError):
         pass
     rows = []
@@ -196,7 +203,8 @@ def decode_args(kind: str, raws: list[Raw], mended: Callable[[bytes], bytes], lo
             rows.append(_one_args[kind].decode(raw))
         except (msgspec.MsgspecError, RecursionError):
             text = bytes(raw)
-            rows.append(_one_args[kind].decode(mended(text)))
+            raws[i] = Raw(mended(text))
+            rows.append(_one_args[kind].decode(raws[i]))
             if text != b"null":
                 lost.add(i)
     return rows

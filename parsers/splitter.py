@@ -107,13 +107,14 @@ def places(block: bytes, separator: bytes | None) -> tuple[IntArray, IntArray]:
     if not separator:
         found = elements(block)
         return found.begins, found.ends - found.begins
-    pieces = np.fromiter(map(len, block.split(separator)), dtype=np.int64)
-    inner = len(separator) - 1  # without the first event's closing brace
-    opening = len(separator) - separator.index(b"{")  # what the next event loses to the separator
-    lengths = pieces.copy()
-    lengths[:-1] += 1
-    lengths[1:] += opening
-    return np.concatenate(([0], np.cumsum(lengths[:-1] + inner - opening))), lengths
+    text = np.frombuffer(block, dtype=np.uint8)
+    brace = separator.index(b"{")
+    at = np.flatnonzero(text[: len(text) - len(separator) + brace + 1] == separator[brace]) - brace
+    at = at[at >= 0]
+    for i, byte in enumerate(separator):
+        at = at[text[at + i] == byte]
+    begins = np.concatenate(([0], at + brace))
+    return begins, np.concatenate((at + 1, [len(text)])) - begins
 
 
 def skip_gap(data: bytes, at: int) -> int:

@@ -109,6 +109,19 @@ def test_a_wrong_kind_in_the_event_itself(tmp_path: Path, old: str, new: str) ->
     assert (trace.events.loaded, trace.events.repaired, trace.events.set_aside) == (3, 1, 0)
 
 
+def test_a_collective_with_an_unreadable_argument_is_kept(tmp_path: Path) -> None:
+    args = '{"Collective name": "allreduce", "deep": ' + "[" * 10_000 + "]" * 10_000 + "}"
+    trace = read(tmp_path, around(EVENT % ('"k"', "3", args)))
+    assert trace.gpu["collective"].to_list() == [None, '{"Collective name":"allreduce"}', None]
+    assert (trace.events.repaired, trace.events.set_aside) == (1, 0)
+
+
+@pytest.mark.parametrize("rest", ['": 7}}', 'ker", "pid": 0}', "7}}", "}", ']}, "dur": 3}'])
+def test_the_rest_of_a_broken_event_does_not_take_the_next_one_with_it(tmp_path: Path, rest: str) -> None:
+    trace = read(tmp_path, '{"traceEvents": [' + f"{GOOD}, {rest}, {GOOD}, {GOOD}" + "]}")
+    assert trace.gpu["name"].to_list() == ["good"] * 3
+
+
 def test_what_is_no_object_is_set_aside(tmp_path: Path) -> None:
     trace = read(tmp_path, around('null,\n17,\n"text",\n[1, 2]'))
     assert (trace.events.in_file, trace.events.loaded, trace.events.set_aside) == (6, 2, 4)

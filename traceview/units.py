@@ -183,7 +183,7 @@ _MD_SPECIAL = re.compile(
     r"|\](?=[(\[:])"  # the middle of a link
     r"|<(?=[A-Za-z/!?])"  # the start of a tag
     r"|(?<![^\W_])_|_(?![^\W_])"  # an underscore that is not inside a word
-    r"|^(?:[#+=>-]|\d+(?=[.)](?:\s|$)))"  # a heading, a quote, a list
+    r"|^(?:[#>]|[+=-](?![\d.]|$)|\d+(?=[.)](?:\s|$)))"  # a heading, a quote, a list; no number
 )
 
 

@@ -1,6 +1,7 @@
 """What changed between two traces. Small decode-like traces; times are microseconds unless named `_ns`."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -430,6 +431,8 @@ def test_the_page_is_as_it_was(tmp_path: Path, style: Any, monkeypatch: pytest.M
     document = compared(Path(), decode(walls=(101, 99, 100)), decode(others, walls=(80, 81, 79)))
     text = report.text(document, style, 100)
     golden = GOLDEN / f"compare_page.{'md' if style == 'markdown' else 'txt'}"
+    if os.environ.get("TRACEVIEW_GOLDEN") == "write":
+        golden.write_text(text, encoding="utf-8")
     assert text == golden.read_text(encoding="utf-8")
 
 

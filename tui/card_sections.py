@@ -1,6 +1,7 @@
 """The document of one launch (Session.card) as sections of labelled facts."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from traceview.analysis.names import short_name
@@ -27,17 +28,15 @@ _SOURCES = {
 }
 
 
-def sections(card: dict[str, Any], same_size: Sequence[dict[str, Any]] = ()) -> list[Section]:
-    """All sections that have something to say; what is unknown shows as `-` where it is expected.
-
-    card: Session.card; same_size: Session.same_size of the launch's elements.
-    """
+def sections(card: dict[str, Any]) -> list[Section]:
+    """All sections of Session.card that have something to say; `-` where what is expected is unknown."""
     launch = card["launch"]
     made = [
         Section("Launch", [*_launch(card)]),
-        Section("Op", [*_op(launch)]),
+        Section("Op", [*_op(card)]),
         Section("Data and floor", [*_figures(launch)]),
-        Section("Tensors of as many elements", [*_same_size(same_size)]),
+        Section("Worked out", [*_working(card)]),
+        Section("What tensor is this? Arguments of as many elements", [*_same_size(card["same_size"])]),
         Section("Called from", [*_callers(launch)]),
         Section("On the stream", [*_stream(card)]),
         Section("Launch call", [*_call(launch)]),
@@ -55,7 +54,8 @@ def _launch(card: dict[str, Any]) -> Iterator[Field]:
     yield Field(
         "duration", fmt_ns(launch["dur_ns"]), exact if launch["timed"] else "no usable time in the file"
     )
-    yield Field("step", card["step_name"] or "outside of any step")
+    straddles = "begins or ends outside of the step's window" if launch["straddles"] else ""
+    yield Field("step", card["step_name"] or "outside of any step", straddles)
     if launch["kind"] != "kernel":
         return
     yield Field(
@@ -114,15 +114,24 @@ def _stream(card: dict[str, Any]) -> Iterator[Field]:
         )
 
 
-def _op(launch: dict[str, Any]) -> Iterator[Field]:
+def _op(card: dict[str, Any]) -> Iterator[Field]:
+    launch, facts = card["launch"], card["op"] or {}
     how = _LINKS.get(launch["op_link"], "") if launch["op"] else _no_op(launch)
     chain = launch["op_stack"] or [launch["op"] or UNKNOWN]
     yield Field("op", " \N{LEFTWARDS ARROW} ".join(chain), how)
     if not launch["op"]:
         return
+    if facts.get("forward_op"):
+        yield Field(
+            "gradient of", facts["forward_op"], f"by sequence number {number_name(facts['sequence'])}"
+        )
+    if facts.get("kernel_file"):
+        yield Field("compiled to", facts["kernel_file"], "Inductor's kernel_file")
+    if facts.get("kernel_kwargs"):
+        yield Field("with", facts["kernel_kwargs"], "Inductor's kernel_kwargs")
     dims, types = launch["input_dims"], launch["input_types"]
     if not isinstance(dims, list):
-        yield Field("inputs", UNKNOWN, "shapes were not recorded: record_shapes=True does")
+        yield Field("inputs", UNKNOWN, "shapes were not recorded: record_shapes=True does; a types them in")
         return
     strides, values = launch["input_strides"], launch["concrete_inputs"]
     for number, shape in enumerate(dims):
@@ -165,12 +174,19 @@ def _figures(launch: dict[str, Any]) -> Iterator[Field]:
     if launch["floor_ns"]:
         took = f", it took {launch['dur_ns'] / launch['floor_ns']:.2f}x that" if launch["dur_ns"] else ""
         yield Field("floor", fmt_ns(launch["floor_ns"]), f"bound by {launch['bound']}{took}")
+    elif launch["kind"] == "kernel":
+        yield Field("floor", UNKNOWN, "a types in what is missing: shapes, types or cached tokens")
     if launch["suspect"]:
         yield Field("suspect", "faster than the hardware can be: do not trust this duration")
-    for number, text in enumerate(launch["working"]):
-        yield Field("" if number else "working", str(text), fold=2)
-    for text in launch["assumptions"]:
-        yield Field("assumed", str(text))
+
+
+def _working(card: dict[str, Any]) -> Iterator[Field]:
+    """The arithmetic behind the figures above, as on paper, and what it takes for granted."""
+    launch = card["launch"]
+    parts = [("assumed", launch["assumptions"]), ("data", launch["working"]), ("floor", card["floor"])]
+    for label, lines in parts:
+        for number, line in enumerate(lines):
+            yield Field("" if number else label, str(line), fold=2)
 
 
 def _of_peak(fraction: float | None) -> str:
@@ -212,6 +228,43 @@ def _collective(launch: dict[str, Any]) -> Iterator[Field]:
     found = launch["collective"]
     for key, value in found.items() if isinstance(found, dict) else ():
         yield Field(str(key), UNKNOWN if value is None else str(value), fold=2)
+
+
+def profile_section(ncu: Mapping[str, Any]) -> Section:
+    """How to profile the launch with Nsight Compute; ncu: Session.ncu_command."""
+    command = Field("command", ncu["command"], fold=6)
+    return Section("Profile it again", [command, *(Field("", "", text) for text in ncu["caveats"])])
+
+
+RAW_TITLE = "As the file has it"
+
+
+def unread_section() -> Section:
+    """What stands in for the file's own events until they are asked for."""
+    return Section(RAW_TITLE, [Field("r", "reads this launch's events back from the file")])
+
+
+def raw_section(raw: Mapping[str, Mapping[str, Any] | None] | str) -> Section:
+    """The file's own events (Session.raw), every field and argument; or the line that says why not."""
+    if isinstance(raw, str):
+        return Section(RAW_TITLE, [Field("not there", raw)])
+    fields = []
+    for what, event in raw.items():
+        if event is None:
+            fields.append(Field(what, UNKNOWN, "none in the file"))
+            continue
+        about = {key: value for key, value in event.items() if key != "args"}
+        fields.append(Field(what, _json(about), fold=3))
+        arguments = event.get("args")
+        if isinstance(arguments, dict):
+            fields += [Field(f"  {key}", _json(value), fold=2) for key, value in arguments.items()]
+        elif arguments is not None:
+            fields.append(Field("  args", _json(arguments), fold=2))
+    return Section(RAW_TITLE, fields)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
 
 
 def _bytes(count: int | None) -> str:

@@ -15,6 +15,11 @@ def times(values: pl.Series) -> list[str]:
     return [fmt_ns(v) for v in values]
 
 
+def assumed_times(values: pl.Series) -> list[str]:
+    """Durations in ns that rest on something assumed."""
+    return [UNKNOWN if v is None else f"≈{fmt_ns(v)}" for v in values]
+
+
 def shares(values: pl.Series) -> list[str]:
     """Fractions as percentages."""
     return [fmt_percent(v) for v in values]

@@ -5,6 +5,7 @@ from typing import Any
 
 import polars as pl
 
+from traceview.analysis.remarks import floor_word
 from traceview.analysis.tree import REST
 from traceview.report.text import fmt_per_step
 from traceview.tui.state import TreePath
@@ -130,7 +131,7 @@ def _cell(column: Column, row: dict[str, Any]) -> str:
     if key == "calls_per_step":
         return fmt_per_step(row["calls_per_step"])
     if key == "over_floor":
-        return UNKNOWN if row[key] is None else f"{row[key]:.1f}x{'?' if row['suspect'] else ''}"
+        return UNKNOWN if row[key] is None else floor_word(row[key], row["suspect"], row["assumed"])
     if key == "op":
         others = row["ops"] - 1
         return UNKNOWN if row["op"] is None else f"{row['op']} +{others}" if others > 0 else str(row["op"])

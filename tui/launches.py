@@ -33,6 +33,7 @@ SHOWN = (
     "device",
     "stream",
     "floor_ns",
+    "bytes_from",
     "grid",
     "block",
     "registers_per_thread",
@@ -58,8 +59,11 @@ FIELDS = {
 }
 
 
-def columns(origin_ns: int, several_devices: bool, several_names: bool, roomy: bool) -> tuple[Column, ...]:
-    """What one line says of a launch; `start` counts from `origin_ns`."""
+def columns(
+    origin_ns: int, several_devices: bool, several_names: bool, roomy: bool, assumed: bool = False
+) -> tuple[Column, ...]:
+    """What one line says of a launch; `start` counts from `origin_ns`, `assumed` marks the floors."""
+    floors = cells.assumed_times if assumed else cells.times
     return (
         Column("id", "id", 7, "right", cells.plain, priority=3),
         Column("step", "step", 5, "right", cells.plain),
@@ -68,7 +72,7 @@ def columns(origin_ns: int, several_devices: bool, several_names: bool, roomy: b
         Column("launch_delay_ns", "delay", 8, "right", cells.times, priority=2),
         *([Column("device", "GPU", 4, "right", cells.plain, priority=3)] if several_devices else []),
         Column("stream", "stream", 6, "right", cells.plain, priority=2),
-        *([Column("floor_ns", "floor", 7, "right", cells.times, priority=4)] if roomy else []),
+        *([Column("floor_ns", "floor", 8, "right", floors, priority=4)] if roomy else []),
         Column("grid", "grid", 11, "right", cells.sizes, priority=1, sortable=False),
         Column("block", "block", 8, "right", cells.sizes, priority=2, sortable=False),
         Column("registers_per_thread", "regs", 5, "right", cells.counts, priority=5),
@@ -159,7 +163,8 @@ class Launches(Level):
     @property
     def columns(self) -> tuple[Column, ...]:
         """What there is room for."""
-        return columns(self.origin_ns, *self.several, roomy=self.size.width >= ROOMY)
+        assumed = bool((self.work["bytes_from"] == "assumed").any())
+        return columns(self.origin_ns, *self.several, roomy=self.size.width >= ROOMY, assumed=assumed)
 
     def on_resize(self) -> None:
         """More or fewer columns."""

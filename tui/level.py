@@ -53,6 +53,7 @@ class Level(Screen[None]):
     PLACE: ClassVar[int] = 1
     HAS: ClassVar[tuple[Command, ...]] = ()
     HINT: ClassVar[str] = "text"
+    SIGN: ClassVar[str] = "/"
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-home"), (160, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (15, "-low"), (28, "-mid"), (36, "-tall"), (46, "-high")]  # noqa: RUF012
 
@@ -118,7 +119,7 @@ class Level(Screen[None]):
         with Vertical(id="body"):
             yield from self.body()
         yield KeyBar([*self.HAS, *EVERYWHERE])
-        yield Prompt(self.HINT)
+        yield Prompt(self.HINT, self.SIGN)
         yield TooSmall()
 
     def on_mount(self) -> None:
@@ -128,7 +129,7 @@ class Level(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """Back from another screen, on which the selection may have changed."""
-        if self._loaded_for not in (None, self.wanted):
+        if self._loaded_for not in (None, (self.state.version, self.wanted)):
             self.reload()
         elif self._loaded_for is not None:
             self.show_lines()
@@ -140,7 +141,7 @@ class Level(Screen[None]):
 
     def reload(self) -> None:
         """Load for the selection as it is now."""
-        self._loaded_for = self.wanted
+        self._loaded_for = self.state.version, self.wanted
         self.load()
         self.show_lines()
 
@@ -248,12 +249,16 @@ class Level(Screen[None]):
         self.query_one(Prompt).open()
 
     def on_prompt_changed(self, message: Prompt.Changed) -> None:
+        """Each key counts."""
+        self.typing(message.text)
+
+    def typing(self, text: str) -> None:
         """Filter while typing."""
         from traceview.tui.filters import FilterError
 
         prompt = self.query_one(Prompt)
         try:
-            self.apply_filter(message.text)
+            self.apply_filter(text)
         except FilterError as error:
             self.apply_filter("")
             prompt.say(str(error))
@@ -262,11 +267,15 @@ class Level(Screen[None]):
         self.show_lines()
 
     def on_prompt_closed(self, message: Prompt.Closed) -> None:
-        """Back to the table, with the filter or without."""
-        if not message.kept:
+        """Back to the table."""
+        self.typed(message.kept)
+        self.table().focus()
+
+    def typed(self, kept: bool) -> None:
+        """With the filter, or without."""
+        if not kept:
             self.apply_filter("")
         self.show_lines()
-        self.table().focus()
 
     # --- selection -----------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The line in which a filter is typed."""
+"""The line in which a filter, or something else, is typed."""
 
 from textual import events
 from textual.app import ComposeResult
@@ -18,7 +18,7 @@ class Prompt(Horizontal):
         display: none;
         background: $surface;
         & > Static { width: auto; padding: 0 1; color: $text-accent; text-style: bold; }
-        & > Input { width: 1fr; border: none; height: 1; padding: 0; background: $surface; }
+        & > Input, & > Input:focus { width: 1fr; border: none; height: 1; padding: 0; background: $surface; }
         & > .says { color: $text-warning; text-style: none; }
         &.-open { display: block; }
     }
@@ -38,13 +38,14 @@ class Prompt(Horizontal):
             super().__init__()
             self.kept = kept
 
-    def __init__(self, hint: str) -> None:
+    def __init__(self, hint: str, sign: str = "/") -> None:
         super().__init__()
         self._hint = hint
+        self._sign = sign
 
     def compose(self) -> ComposeResult:
-        """A slash, what is typed, and what is wrong with it."""
-        yield Static("/", markup=False)
+        """A sign, what is typed, and what is wrong with it."""
+        yield Static(self._sign, markup=False)
         yield Input(placeholder=self._hint, select_on_focus=False)
         yield Static("", markup=False, classes="says")
 

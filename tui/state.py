@@ -34,8 +34,16 @@ class State:
         self.marked_launches: set[int] = set()
         self.marked_findings: set[tuple[object, ...]] = set()  # their kind and what they are about
         self.other: Session | None = None  # the trace that this one is compared with
+        self.version = 0  # of the session: another one makes what the screens show out of date
         self._kept: OrderedDict[Hashable, Any] = OrderedDict()
         self._keeping = Lock()
+
+    def take(self, session: Session) -> None:
+        """The same trace seen otherwise: something assumed, or other steps. Launches and kernels keep their
+        numbers.
+        """
+        self.session = session
+        self.version += 1
 
     # --- selection -----------------------------------------------------------------------------------------
 
@@ -105,6 +113,7 @@ class State:
 
     def kept(self, key: Hashable, question: Callable[[], Answer]) -> Answer:
         """The answer to a question, asked once for each key."""
+        key = self.version, key
         with self._keeping:
             if key in self._kept:
                 self._kept.move_to_end(key)

@@ -146,6 +146,11 @@ class Detail(LineView):
         """Up or down by what is seen at once."""
         self.action_roll(pages * max(1, self.room.height - 1))
 
+    def go_to(self, title: str) -> None:
+        """To the section with this title."""
+        rows = (row for row, line in enumerate(self._card) if (title, "title") in line)
+        self.scroll_to(y=next(rows, 0), animate=False, immediate=True)
+
     def action_bottom(self) -> None:
         """To the last line."""
         self.scroll_to(y=len(self._card), animate=False, immediate=True)

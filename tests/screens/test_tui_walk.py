@@ -179,6 +179,7 @@ async def test_a_filter_narrows_and_escape_takes_it_back(three_steps: Path) -> N
 async def test_a_filter_that_means_nothing_says_what_would(three_steps: Path) -> None:
     async with opened(three_steps) as pilot:
         await press(pilot, "enter", "enter", "slash", *"dur>51")
+        assert "/ dur>51 " in seen(pilot)
         assert "dur: needs a time such as dur>800us" in seen(pilot)
         await press(pilot, "escape")
         assert "3 launches" in seen(pilot)

@@ -39,6 +39,7 @@ def shapeless(folder: Path) -> Session:
             "dims=[[512],[512]] types=c10::BFloat16, float8_e4m3fn",
             Assumption(input_dims="[[512], [512]]", input_types='["c10::BFloat16", "float8_e4m3fn"]'),
         ),
+        ("[8] types=bf16", Assumption(input_dims="[[8]]", input_types='["bf16"]')),
         ("types=bf16 - int64", Assumption(input_types='["bf16", "", "int64"]')),
         ("cached=495,552", Assumption(cached=495552)),
         ("tokens=4 cached=1_000", Assumption(cached=1000, tokens=4)),

@@ -56,15 +56,16 @@ class Assumption:
 def parse_assumption(text: str) -> Assumption:
     """The assumption that a line such as `dims=[[8,128],[128]] types=bf16,bf16 cached=4096` spells.
 
-    Text without a key is dims. Raises ValueError with one line that says what would work.
+    Text before the first key is dims. Raises ValueError with one line that says what would work.
     """
     keys = list(_KEY.finditer(text))
-    if not keys:
-        keys, text = list(_KEY.finditer(f"dims={text}")), f"dims={text}"
-    ends = [found.start() for found in keys[1:]] + [len(text)]
-    given = {found[1]: text[found.end() : end].strip() for found, end in zip(keys, ends, strict=True)}
-    if text[: keys[0].start()].strip():
-        raise ValueError(f"{text[: keys[0].start()].strip()}: not one of {', '.join(KEYS)}")
+    ends = [found.start() for found in keys] + [len(text)]
+    given = {found[1]: text[found.end() : end].strip() for found, end in zip(keys, ends[1:], strict=True)}
+    head = text[: ends[0]].strip()
+    if head or not keys:
+        if keys and not head.startswith("["):
+            raise ValueError(f"{head}: not one of {', '.join(KEYS)}")
+        given["dims"] = head
     cached = _count(given, "cached")
     if "tokens" in given and cached is None:
         raise ValueError("tokens: needs cached=N beside it, the tokens in the cache")

@@ -73,16 +73,21 @@ def remark(
         words.append(
             f"all {fmt_count(row['calls'])} alike" if variants == 1 else f"{fmt_count(variants)} variants"
         )
+    if row["over_floor"] is not None:
+        words.append(floor_word(row["over_floor"], row["suspect"], row["assumed"]) + " floor")
     if row["grids"] == 1 and row["grid"]:
         blocks = 1
         for n in row["grid"]:
             blocks *= n
         words.append(f"grid {fmt_count(blocks)}")
-    if row["over_floor"] is not None:
-        words.append(f"{row['over_floor']:.1f}x floor" + (" ?" if row["suspect"] else ""))
     if facts is not None and row["p50_ns"] and row["p95_ns"] >= _SPREAD * row["p50_ns"]:
         words.append(f"p95 {row['p95_ns'] / row['p50_ns']:.0f}x p50")
     return " · ".join(words)
+
+
+def floor_word(over_floor: float, suspect: bool | None, assumed: bool | None) -> str:
+    """Time over floor: `1.7x`; with ? where it cannot be, with ≈ where sizes are assumed."""
+    return f"{'≈' if assumed else ''}{over_floor:.1f}x{'?' if suspect else ''}"
 
 
 def _cast(facts: NameFacts, types: list[str] | None) -> str | None:

@@ -161,6 +161,11 @@ class Compare(Level):
         self.reload()
         self.table().focus()
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether the other trace is still to come."""
+        return self._loader is not None
+
     def _stop(self) -> None:
         if self._loader is not None:
             self._loader.cancel()
@@ -206,8 +211,11 @@ class Compare(Level):
     # --- what it says --------------------------------------------------------------------------------------
 
     def crumb(self) -> list[str]:
-        """Which file it is compared with."""
-        other = self.state.other
+        """Which file it is compared with; another place over it says where one is by itself."""
+        levels, other = self.owner.levels, self.state.other
+        above = levels[levels.index(self) + 1 :]
+        if above and not isinstance(above[0], Variants):
+            return []
         return ["compare" if other is None else f"compare with {file_name(other)}"]
 
     def numbers(self) -> Sequence[str]:

@@ -113,7 +113,7 @@ class Findings(Level):
 
     def crumb(self) -> list[str]:
         """The screen's name, while no list of launches lies over it."""
-        return trail("findings", self.state, self.owner.levels)
+        return trail(self, "findings")
 
     def numbers(self) -> Sequence[str]:
         """What the savings mean."""

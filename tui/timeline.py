@@ -54,6 +54,7 @@ class TimelineLevel(Level):
     BINDINGS = commands.bindings(HAS)
     DEFAULT_CSS = """
     TimelineLevel #table { margin: 0 1; }
+    TimelineLevel.-empty #table { display: none; }
     TimelineLevel #here { display: none; height: 10; border-top: solid $panel; margin: 0; padding: 0 1; }
     TimelineLevel.-tall #here, TimelineLevel.-high #here { display: block; }
     """
@@ -64,6 +65,7 @@ class TimelineLevel(Level):
         self.python = False
         self.measured = ""
         self.preparing = True
+        self.add_class("-empty")
         self._timer: Timer | None = None
         self._start: int | None = None  # the launch to begin with
 
@@ -107,6 +109,7 @@ class TimelineLevel(Level):
     def fill(self, found: tuple[Lanes, Drawing]) -> None:
         """Draw them, and go to the selection or to the launch that one came from."""
         self.preparing = False
+        self.remove_class("-empty")
         lanes, drawing = found
         timeline = self.table()
         if drawing is not timeline.drawing:
@@ -141,7 +144,7 @@ class TimelineLevel(Level):
 
     def crumb(self) -> list[str]:
         """The screen's name, and what was opened from it."""
-        return trail("timeline", self.state, self.owner.levels)
+        return trail(self, "timeline")
 
     def numbers(self) -> Sequence[str]:
         """What is drawn and what cannot be, or what was measured."""

@@ -41,10 +41,15 @@ async def compared(pilot: Pilot[int]) -> Compare:
     screen = pilot.app.screen
     assert isinstance(screen, Compare)
     await press(pilot, "o", "enter")
-    while screen.state.other is None:
+    await read(pilot, screen)
+    return screen
+
+
+async def read(pilot: Pilot[int], screen: Compare) -> None:
+    """Waits until the reading of the other trace is over, well or not."""
+    while screen.is_reading:
         await pilot.pause(0.01)
     await settled(pilot)
-    return screen
 
 
 async def test_without_another_trace_it_says_how_to_choose_one(before: Path) -> None:
@@ -119,9 +124,7 @@ async def test_a_file_that_is_no_trace_is_said_and_changes_nothing(before: Path)
     async with opened(before) as pilot:
         screen = await compared(pilot)
         await press(pilot, "o", *"broken", "enter")
-        while screen._loader is not None:
-            await pilot.pause(0.01)
-        await settled(pilot)
+        await read(pilot, screen)
         assert any("broken.json" in str(note.message) for note in pilot.app._notifications)
         assert "cast" in seen(pilot)
 

@@ -50,7 +50,7 @@ async def test_sql_and_comparison(hostile: Path, tmp_path: Path, monkeypatch: py
         texts.append(await press(pilot, "o", *"other", "enter"))
         screen = pilot.app.screen
         assert isinstance(screen, Compare)
-        while screen.state.other is None:
+        while screen.is_reading:
             await pilot.pause(0.01)
         await settled(pilot)
         texts += [seen(pilot), await press(pilot, "i")]

@@ -170,7 +170,7 @@ def stopped(trace: "Trace", progress: "Progress") -> "Trace":
 def warm_up(session: "Session") -> None:
     """Asks what the first screens will ask, and imports what they draw with."""
     from traceview import charts
-    from traceview.tui import card, host, kernels, launches, steps, trust  # noqa: F401
+    from traceview.tui import card, host, places, steps  # noqa: F401
 
     charts.share_bars(["warm"], [1.0], ["up"], 20, 1)
     session.notices  # noqa: B018  (kept by the session once asked for)

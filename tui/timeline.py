@@ -152,10 +152,11 @@ class TimelineLevel(Level):
             return ("preparing the lanes ...",)
         untimed = self.lanes.untimed
         streams = sum(lane.kind == "gpu" for lane in self.lanes.lanes)
+        on = "1 stream" if streams == 1 else f"{streams} streams"
         return (
             self.measured,
             f"{fmt_count(untimed)} events without a time are not drawn" if untimed else "",
-            f"{fmt_count(self.lanes.events.height)} events, {streams} streams over the host's threads",
+            f"{fmt_count(self.lanes.events.height)} events on {on}, over the host's threads",
             "┃ steps" if self.boundaries() else "",
         )
 

@@ -233,7 +233,7 @@ def _collective(launch: dict[str, Any]) -> Iterator[Field]:
 def profile_section(ncu: Mapping[str, Any]) -> Section:
     """How to profile the launch with Nsight Compute; ncu: Session.ncu_command."""
     command = Field("command", ncu["command"], fold=6)
-    return Section("Profile it again", [command, *(Field("", "", text) for text in ncu["caveats"])])
+    return Section("Profile it again", [command, *(Field("mind", text) for text in ncu["caveats"])])
 
 
 RAW_TITLE = "As the file has it"

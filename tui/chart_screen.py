@@ -19,16 +19,24 @@ class ChartScreen(Screen[None]):
     )
     BINDINGS = bindings(HAS)
 
-    def __init__(self, plots: Sequence[tuple[str, Draw]]) -> None:
+    def __init__(self, plots: Sequence[tuple[str, Draw, str]]) -> None:
         super().__init__()
         self._plots = plots
         self._number = 0
 
     def compose(self) -> ComposeResult:
         """The chart and the keys."""
-        title, draw = self._plots[0]
-        yield Chart(draw, title)
+        yield Chart()
         yield KeyBar([*self.HAS, *EVERYWHERE])
+
+    def on_mount(self) -> None:
+        """The first chart."""
+        self.show()
+
+    def show(self) -> None:
+        """The chart whose turn it is."""
+        title, draw, note = self._plots[self._number]
+        self.query_one(Chart).show(draw, title, note)
 
     def action_next(self) -> None:
         """The next chart."""
@@ -36,5 +44,4 @@ class ChartScreen(Screen[None]):
         if self._number == len(self._plots):
             self.dismiss()
         else:
-            title, draw = self._plots[self._number]
-            self.query_one(Chart).show(draw, title)
+            self.show()

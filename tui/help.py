@@ -39,6 +39,11 @@ WORDS = (
     ("launched-in", "GPU work belongs to the step in which it was launched"),
     ("straddling", "of the step, but not wholly inside its window"),
     ("delay", "GPU start minus the launch call's start"),
+    ("self, total", "of an op: its own launches; with those of the ops inside it"),
+    ("saves \N{LESS-THAN OR EQUAL TO}", "what a step could shrink by at most if this work were gone"),
+    ("\N{ALMOST EQUAL TO}", "rests on something assumed; the launch card says on what"),
+    ("?", "above the peak: the model or the peak is wrong, or a cache helped"),
+    ("*", "leans on something that the trace lacks or is not sure of; 5 Trust says on what"),
     ("variant", "one grid, block, shapes and types of a kernel"),
 )
 

@@ -1,6 +1,6 @@
 """The kernel tree's frames as rows of a tree-table, and the way back from a row to its keys."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -8,6 +8,7 @@ import polars as pl
 from traceview.analysis.remarks import floor_word
 from traceview.analysis.tree import REST
 from traceview.report.text import fmt_per_step
+from traceview.tui.leaning import NOT_LEANING, Leaning
 from traceview.tui.state import TreePath
 from traceview.units import UNKNOWN, cell_width, fmt_count, fmt_ns
 from traceview.widgets.columns import Column
@@ -16,6 +17,7 @@ from traceview.widgets.tree_table import Path, TreeRow
 # What `s` goes through: the frame's column and its title; the share is the order of the frame itself.
 ORDERS = {
     "sum_ns": "share",
+    "gone_ns": "saves \N{LESS-THAN OR EQUAL TO}",
     "calls_per_step": "calls/step",
     "mean_ns": "mean",
     "p95_ns": "p95",
@@ -40,11 +42,22 @@ ROOMY = 130  # cells from which the spread stands in the table too, and not only
 WIDE = 180  # cells from which there is also room for what the step could save
 
 
-def columns(steps: int, width: int) -> tuple[Column, ...]:
-    """The figures beside name and share; with one step, times and calls are simply its own."""
+def columns(
+    steps: int, width: int, order: str = "sum_ns", by_op: bool = False, leans: Leaning = NOT_LEANING
+) -> tuple[Column, ...]:
+    """The figures beside name and share; with one step, times and calls are simply its own.
+
+    by_op: the first level are ops, whose own time is not all that lies below them. order: what is sorted by
+    is always there.
+    """
     one = steps == 1
-    found = [
-        Column("per_step", "time" if one else "per step", 8, "right"),
+    saves = Column("gone", ORDERS["gone_ns"], 8, "right", priority=5 if order != "gone_ns" else 0)
+    found = [Column("per_step", "self" if by_op else "time" if one else "per step", 8, "right")]
+    if by_op:
+        found.append(Column("op_total", "op total", 8, "right", priority=1))
+    if order == "gone_ns":
+        found.append(saves)
+    found += [
         Column("calls" if one else "calls_per_step", "calls" if one else "calls/step", 10, "right"),
         Column("mean", "mean", 7, "right", priority=1),
     ]
@@ -53,13 +66,13 @@ def columns(steps: int, width: int) -> tuple[Column, ...]:
             Column("p50", "p50", 7, "right", priority=4),
             Column("p95", "p95", 7, "right", priority=4),
             Column("max", "max", 7, "right", priority=3),
-            Column("over_floor", "x floor", 7, "right", priority=3),
+            Column("over_floor", leans.floor_title("x floor"), 8, "right", priority=3),
         ]
-    if width >= WIDE:
-        found += [Column("gone", "saves \N{LESS-THAN OR EQUAL TO}", 8, "right", priority=5)]
+    if width >= WIDE and saves not in found:
+        found.append(saves)
     return (
         *found,
-        Column("op", "op", 16, priority=6, muted=True),
+        Column("op", leans.ops_title(), 16, priority=6, muted=True),
         Column("remark", "what is odd", _remark_width(width), priority=2, grow=True, muted=True),
     )
 
@@ -72,8 +85,16 @@ def _remark_width(width: int) -> int:
 class KernelRows:
     """Children of a tree-table, out of the frames that `level` gives for a path of keys."""
 
-    def __init__(self, level: Callable[[TreePath], pl.DataFrame]) -> None:
+    def __init__(
+        self,
+        level: Callable[[TreePath], pl.DataFrame],
+        op_totals: Callable[[], Mapping[str, int]] = dict,
+        steps: Callable[[], int] = lambda: 1,
+    ) -> None:
+        """op_totals: the total time in ns of each op; steps: how many are selected."""
         self._level = level
+        self._op_totals = op_totals
+        self._steps = steps
         self.order = "sum_ns"
         self._rows: dict[Path, dict[str, Any]] = {}
         self._cells: dict[Path, tuple[str, ...]] = {}
@@ -94,6 +115,9 @@ class KernelRows:
         word = REST if rest else "none" if row["key"] is None else f"={row['key']}"
         path = (*above, word)
         self._rows[path] = row
+        if row["level"] == "op_name":
+            total = self._op_totals().get(str(row["key"]))
+            row["op_total_ns"] = None if total is None else total / max(1, self._steps())
         self._cells[path] = tuple(_cell(column, row) for column in columns)
         if not rest:
             self._keys[path] = (*self._keys[above], row["key"])
@@ -135,7 +159,7 @@ def _cell(column: Column, row: dict[str, Any]) -> str:
     if key == "op":
         others = row["ops"] - 1
         return UNKNOWN if row["op"] is None else f"{row['op']} +{others}" if others > 0 else str(row["op"])
-    return _fitting(row["remark"], column.width) if key == "remark" else fmt_ns(row[f"{key}_ns"])
+    return _fitting(row["remark"], column.width) if key == "remark" else fmt_ns(row.get(f"{key}_ns"))
 
 
 def _fitting(remark: str, width: int) -> str:

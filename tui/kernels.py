@@ -15,6 +15,7 @@ from traceview.report.tables import Column as Title
 from traceview.tui import commands
 from traceview.tui.commands import Command
 from traceview.tui.kernel_rows import LEVEL_NAMES, ORDERS, KernelRows, columns
+from traceview.tui.leaning import MARK, SAID
 from traceview.tui.level import COMMON, Level
 from traceview.units import fmt_count, fmt_ns, fmt_percent, shorten
 from traceview.widgets.breadcrumb import BETWEEN
@@ -47,8 +48,13 @@ class Kernels(Level):
 
     def __init__(self, *args: object) -> None:
         super().__init__(*args)  # type: ignore[arg-type]
-        self.rows = KernelRows(self.state.tree)
+        self.rows = self.new_rows()
         self._drawn: object = None
+
+    def new_rows(self) -> KernelRows:
+        """No row is known yet."""
+        state = self.state
+        return KernelRows(state.tree, state.op_totals, lambda: state.session.step_count(state.selection))
 
     def body(self) -> ComposeResult:
         """Charts over the tree."""
@@ -77,6 +83,8 @@ class Kernels(Level):
             top = self.state.tree(())
             if top.height and top["expandable"][0]:
                 self.state.tree((top["key"][0],))
+            if self.by_op:
+                self.state.op_totals()
             return top
 
         self.ask("tree", question, self.fill)
@@ -98,7 +106,13 @@ class Kernels(Level):
     @property
     def columns(self) -> tuple[Column, ...]:
         """What there is room for."""
-        return columns(self.state.session.step_count(self.state.selection), self.size.width)
+        steps = self.state.session.step_count(self.state.selection)
+        return columns(steps, self.size.width, self.rows.order, self.by_op, self.state.leaning)
+
+    @property
+    def by_op(self) -> bool:
+        """Whether the first level are ops."""
+        return self._levels[0] == "op_name"
 
     def rows_under(self, path: Path) -> list[TreeRow]:
         """The rows under a row."""
@@ -158,9 +172,8 @@ class Kernels(Level):
         def course(width: int, height: int, theme: str, color: bool) -> str:
             return charts.line(values, width, height, theme, color)
 
-        words = "".join(f", {word}" for word in spread_words(values))
-        self.plot("spread", f"durations of {name}", spread)
-        self.plot("course", f"in time order{words}", course)
+        self.plot("spread", f"durations of {name}", spread, ", ".join(spread_words(values)))
+        self.plot("course", "in time order", course)
 
     def label(self, path: Path) -> str:
         """A row's name."""
@@ -180,7 +193,9 @@ class Kernels(Level):
             f"shares of the GPU sum {fmt_ns(total)}{per}",
             f"sorted by {ORDERS[order]}" if order != "sum_ns" else "",
             f"by {self._words[0]}",
+            "self: of its own launches; total: its inner ops' too" if self.by_op else "",
             f"{fmt_count(steps)} steps, work where it was launched" if steps > 1 else "",
+            SAID if any(MARK in column.title for column in self.table().columns) else "",
         )
 
     def _total(self) -> int:
@@ -263,14 +278,15 @@ class Kernels(Level):
         """The next grouping."""
         ways = [*GROUPINGS]
         self.state.grouping = ways[(ways.index(self.state.grouping) + 1) % len(ways)]
-        self.rows = KernelRows(self.state.tree)
+        order, self.rows = self.rows.order, self.new_rows()
+        self.rows.order = order
         self.reload()
 
     def action_sort(self) -> None:
         """The next figure to sort each level by."""
         keys = [*ORDERS]
         self.rows.order = keys[(keys.index(self.rows.order) + 1) % len(keys)]
-        self.table().reload()
+        self.table().reload(columns=self.columns)
         self.show_lines()
 
     def set_marks(self) -> None:

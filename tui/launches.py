@@ -14,6 +14,7 @@ from traceview.tui import cells, commands
 from traceview.tui.command_line import kernel_command
 from traceview.tui.commands import Command
 from traceview.tui.filters import Field, parse
+from traceview.tui.leaning import MARK, NOT_LEANING, SAID, Leaning
 from traceview.tui.level import COMMON, Level
 from traceview.tui.state import State, TreePath
 from traceview.tui.steps import frame_cells
@@ -60,7 +61,12 @@ FIELDS = {
 
 
 def columns(
-    origin_ns: int, several_devices: bool, several_names: bool, roomy: bool, assumed: bool = False
+    origin_ns: int,
+    several_devices: bool,
+    several_names: bool,
+    roomy: bool,
+    assumed: bool = False,
+    leans: Leaning = NOT_LEANING,
 ) -> tuple[Column, ...]:
     """What one line says of a launch; `start` counts from `origin_ns`, `assumed` marks the floors."""
     floors = cells.assumed_times if assumed else cells.times
@@ -72,12 +78,12 @@ def columns(
         Column("launch_delay_ns", "delay", 8, "right", cells.times, priority=2),
         *([Column("device", "GPU", 4, "right", cells.plain, priority=3)] if several_devices else []),
         Column("stream", "stream", 6, "right", cells.plain, priority=2),
-        *([Column("floor_ns", "floor", 8, "right", floors, priority=4)] if roomy else []),
+        *([Column("floor_ns", leans.floor_title("floor"), 8, "right", floors, priority=4)] if roomy else []),
         Column("grid", "grid", 11, "right", cells.sizes, priority=1, sortable=False),
         Column("block", "block", 8, "right", cells.sizes, priority=2, sortable=False),
         Column("registers_per_thread", "regs", 5, "right", cells.counts, priority=5),
         Column("shared_memory_bytes", "smem B", 8, "right", cells.counts, priority=5),
-        Column("op_name", "op", 18, "left", cells.names, priority=4),
+        Column("op_name", leans.ops_title(), 18, "left", cells.names, priority=4),
         *([Column("name", "kernel", 24, "left", cells.names, grow=True)] if several_names else []),
         Column("input_dims", "shapes", 24, "left", cells.shapes, priority=1, grow=True, muted=True),
     )
@@ -164,7 +170,13 @@ class Launches(Level):
     def columns(self) -> tuple[Column, ...]:
         """What there is room for."""
         assumed = bool((self.work["bytes_from"] == "assumed").any())
-        return columns(self.origin_ns, *self.several, roomy=self.size.width >= ROOMY, assumed=assumed)
+        return columns(
+            self.origin_ns,
+            *self.several,
+            roomy=self.size.width >= ROOMY,
+            assumed=assumed,
+            leans=self.state.leaning,
+        )
 
     def on_resize(self) -> None:
         """More or fewer columns."""
@@ -211,6 +223,7 @@ class Launches(Level):
             *self.spread,
             f"{fmt_count(untimed)} without a time" if untimed else "",
             f"start counts from {origin}",
+            SAID if any(MARK in column.title for column in self.table().columns) else "",
         )
 
     def row_cells(self) -> tuple[Sequence[Title], Sequence[str]] | None:

@@ -60,7 +60,7 @@ class Level(Screen[None]):
     def __init__(self, state: State) -> None:
         super().__init__()
         self.state = state
-        self.plots: dict[str, tuple[str, Draw]] = {}
+        self.plots: dict[str, tuple[str, Draw, str]] = {}
         self._loaded_for: object = None
         self._settling: Timer | None = None
 
@@ -158,10 +158,10 @@ class Level(Screen[None]):
         filtered = f"filter: {prompt.text}" if prompt.text else ""
         self.query_one("#numbers", Line).show(self.state.marks_text, filtered, *self.numbers())
 
-    def plot(self, name: str, title: str, draw: Draw) -> None:
+    def plot(self, name: str, title: str, draw: Draw, note: str = "") -> None:
         """Draw into the chart with this id, and remember the drawing for the whole screen."""
-        self.plots[name] = (title, draw)
-        self.query_one(f"#{name}", Chart).show(draw, title)
+        self.plots[name] = (title, draw, note)
+        self.query_one(f"#{name}", Chart).show(draw, title, note)
 
     def when_settled(self, draw: Callable[[], None]) -> None:
         """Draw when the cursor has come to rest, so that a held key runs freely."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from traceview.analysis.groups import GROUPINGS
 from traceview.api import Session
 from traceview.selection import EVERYTHING, Selection, steps_text
+from traceview.tui.leaning import Leaning, leaning
 from traceview.units import fmt_count
 
 Answer = TypeVar("Answer")
@@ -124,6 +125,20 @@ class State:
             if len(self._kept) > ANSWERS_KEPT:
                 self._kept.popitem(last=False)
         return answer
+
+    @property
+    def leaning(self) -> Leaning:
+        """Which figures carry a mark."""
+        return self.kept("leaning", lambda: leaning(self.session))
+
+    def op_totals(self) -> dict[str, int]:
+        """For each op the time in ns of all GPU work below it, its inner ops' included (Session.ops)."""
+        selection = self.selection
+
+        def question() -> dict[str, int]:
+            return {str(op): total for op, _, total, _ in self.session.ops(selection).iter_rows()}
+
+        return self.kept(("op totals", selection), question)
 
     def tree(self, path: TreePath) -> pl.DataFrame:
         """One level of the kernel tree for the selection and grouping (analysis.tree.level)."""

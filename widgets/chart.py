@@ -16,6 +16,8 @@ from traceview.widgets.look import chart_look
 
 Draw = Callable[[int, int, str, bool], str]  # width, height, theme, color -> text with or without SGR escapes
 
+FEWEST_FOR_NOTE = 6  # lines of a chart that is large enough to give one up
+
 _SGR = re.compile(r"\x1b\[([0-9;]*)m")
 
 
@@ -60,15 +62,16 @@ def strips(text: str, base: Style) -> list[Strip]:
 
 
 class Chart(Widget):
-    """Shows what `draw` returns for the size and theme at hand, under a title."""
+    """Shows what `draw` returns for the size and theme at hand, under a title and over a note."""
 
     DEFAULT_CSS = """
     Chart {
         height: 1fr;
         & > .chart--title { color: $text-muted; text-style: bold; }
+        & > .chart--note { color: $text-muted; }
     }
     """
-    COMPONENT_CLASSES = {"chart--title"}  # noqa: RUF012  (Textual reads it from the class)
+    COMPONENT_CLASSES = {"chart--title", "chart--note"}  # noqa: RUF012  (Textual reads it from the class)
 
     def __init__(
         self,
@@ -82,12 +85,14 @@ class Chart(Widget):
         super().__init__(name=name, id=id, classes=classes)
         self._draw = draw
         self._title = title
+        self._note = ""
         self._version = 0
         self._kept: tuple[object, list[Strip]] = (None, [])
 
-    def show(self, draw: Draw | None, title: str | None = None) -> None:
-        """Other data: a new drawing function, and a new title unless it is None."""
+    def show(self, draw: Draw | None, title: str | None = None, note: str = "") -> None:
+        """Other data: a new drawing function, a new title unless it is None, and words to stand below."""
         self._draw = draw
+        self._note = note
         self._title = self._title if title is None else title
         self._version += 1
         self.refresh()
@@ -111,11 +116,15 @@ class Chart(Widget):
 
     def _drawn(self, theme: str, color: bool) -> list[Strip]:
         width, height = self.size
-        lines = []
-        if self._title and height > 1:
-            title = shorten(self._title, width)
-            style = self.rich_style + self.get_component_rich_style("chart--title")
-            lines.append(Strip([Segment(title, style)], cell_width(title)))
-        if self._draw is not None and width > 0 and height > len(lines):
-            lines += strips(self._draw(width, height - len(lines), theme, color), self.rich_style)
-        return lines
+        noted = bool(self._note) and height > FEWEST_FOR_NOTE
+        lines = [self._said(self._title, "chart--title")] if self._title and height > 1 else []
+        room = height - len(lines) - noted
+        if self._draw is not None and width > 0 and room > 0:
+            drawn = strips(self._draw(width, room, theme, color), self.rich_style)
+            lines += [*drawn, *[Strip([])] * (room - len(drawn))] if noted else drawn
+        return [*lines, self._said(self._note, "chart--note")] if noted else lines
+
+    def _said(self, text: str, component: str) -> Strip:
+        text = shorten(text, self.size.width)
+        style = self.rich_style + self.get_component_rich_style(component)
+        return Strip([Segment(text, style)], cell_width(text))

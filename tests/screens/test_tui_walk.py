@@ -258,9 +258,53 @@ async def test_kernels_can_be_sorted_by_another_figure(tmp_path: Path) -> None:
             return [row.label for row in kernels.table().rows_under(("=other",))]
 
         assert order() == ["often", "long"]
-        await press(pilot, "s", "s")
+        await press(pilot, "s", "s", "s")
         assert "sorted by mean" in seen(pilot)
         assert order() == ["long", "often"]
+
+
+async def test_kernels_sorted_by_what_they_could_save_show_it(tmp_path: Path) -> None:
+    # `over` runs without `under` for 20 us, `under` never by itself, `lone` always.
+    events = [
+        *steps(0, dur=300),
+        *launched("over", 1, 10, 100, 1),
+        *launched("under", 2, 20, 80, 2, stream=20),
+        *launched("lone", 3, 200, 30, 3),
+    ]
+    async with opened(write(tmp_path, *events)) as pilot:
+        assert "saves ≤" not in await press(pilot, "enter")
+        kernels = pilot.app.screen
+        assert isinstance(kernels, Kernels)
+        assert [row.label for row in kernels.table().rows_under(("=other",))] == ["over", "under", "lone"]
+        text = await press(pilot, "s")
+        assert "sorted by saves ≤" in text
+        assert [row.label for row in kernels.table().rows_under(("=other",))] == ["lone", "over", "under"]
+        head = next(line for line in text.splitlines() if "calls" in line and "share" in line)
+        assert "saves ≤" in head
+
+
+async def test_an_op_has_its_own_time_and_that_of_all_inside(tmp_path: Path) -> None:
+    events = [
+        op("aten::linear", 0, 100),
+        op("aten::addmm", 10, 80),
+        *launched("bias", 5, 200, 10, 1),
+        *launched("gemm", 20, 220, 30, 2),
+    ]
+    async with opened(write(tmp_path, *events)) as pilot:
+        text = await press(pilot, "enter", "o")
+        assert "op total" in text
+        row = next(line for line in text.splitlines() if "aten::linear" in line and "25.0 %" in line)
+        assert row.index("10.0 us") < row.index("40.0 us")
+
+
+async def test_words_stand_under_the_spread_of_a_row(tmp_path: Path) -> None:
+    events: list[Event] = []
+    for number in range(20):
+        events += launched("twofold", 100 * number, 100 * number + 10, 10 + 30 * (number % 2), number + 1)
+    async with opened(write(tmp_path, *events)) as pilot:
+        await press(pilot, "enter")
+        await pilot.pause(0.1)
+        assert "two humps" in await press(pilot)
 
 
 async def test_marked_steps_are_what_is_exported(

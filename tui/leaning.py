@@ -1,0 +1,47 @@
+"""Which figures lean on something missing or unsure: they carry a mark, and Trust says why."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from traceview.api import Session
+
+MARK = "*"
+SAID = "* leans on what is missing or unsure: 5 Trust says what"
+MATTERS = 0.01  # share of the GPU time without an op from which the ops say too little
+SURE = ("sure", "given")
+_BY_MARKER = 1.0  # confidence of steps that the trace itself marks
+
+
+@dataclass(frozen=True)
+class Leaning:
+    """True: figures of this kind lean on something missing."""
+
+    ops: bool = False
+    floors: bool = False
+    steps: bool = False
+
+    def ops_title(self, title: str = "op") -> str:
+        """The title of a column of ops."""
+        return title + MARK if self.ops else title
+
+    def floor_title(self, title: str) -> str:
+        """The title of a column of floors, or of what is made from them."""
+        return title + MARK if self.floors else title
+
+
+NOT_LEANING = Leaning()
+
+
+def leaning(session: Session) -> Leaning:
+    """What the figures of this trace lean on."""
+    timed = session.work.filter("timed")
+    total = int(timed["dur_ns"].sum())
+    without = int(timed.filter(pl.col("op").is_null())["dur_ns"].sum())
+    peaks = [None if gpu is None else gpu.bandwidth_gbs for gpu in session.gpus.values()]
+    confidence = session.found_steps.confidence
+    return Leaning(
+        ops=total > 0 and without / total >= MATTERS,
+        floors=any(peak is None or peak.confidence not in SURE for peak in peaks),
+        steps=confidence is not None and confidence < _BY_MARKER,
+    )

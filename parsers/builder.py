@@ -60,7 +60,7 @@ class _Block:
 
 
 def build(block: bytes, offsets: IntArray, lengths: IntArray) -> Batch:
-    """Decode `block` (events with commas between) and put its events into frames.
+    """Decode `block` (a JSON list of events) and put its events into frames.
 
     `offsets` and `lengths` are each event's place in the file. Raises msgspec.MsgspecError or RecursionError
     where the block is not made of well-formed events, WrongPlacesError where it is, and of more or fewer.

@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Raw
 
 from traceview.parsers.builder import Batch, WrongPlacesError, build
-from traceview.parsers.events import EVENT_KEYS, Event
+from traceview.parsers.events import EVENT_KEYS, Event, listed
 from traceview.parsers.repair import mend
 from traceview.parsers.source import Text
 from traceview.parsers.splitter import elements, places, skip_gap
@@ -111,7 +111,7 @@ class Careful:
 
     def _clean(self, at: int, data: bytes, begin: int, end: int, separator: bytes | None) -> int:
         try:
-            batch = _built(data[begin:end], at + begin, separator)
+            batch = _built(listed([memoryview(data)[begin:end]]), at + begin - 1, separator)
         except (msgspec.MsgspecError, RecursionError):
             return 0
         self._sink(batch, at + end)
@@ -254,7 +254,10 @@ class Careful:
 
 
 def _built(block: bytes, offset: int, separator: bytes | None) -> Batch:
-    """The block's batch; its events' places by the separator, or exactly where that is not between all."""
+    """The batch of a block whose bracket stands for the byte at `offset`.
+
+    Its events' places are found by the separator, or exactly where that is not between all.
+    """
     begins, lengths = places(block, separator)
     try:
         return build(block, begins + offset, lengths)
@@ -269,7 +272,7 @@ def _build_found(found: list[_Found]) -> Batch | None:
     begins = np.array([f.begin for f in found], dtype=np.int64)
     lengths = np.array([f.end - f.begin for f in found], dtype=np.int64)
     try:
-        batch = build(b",".join(f.data for f in found), begins, lengths)
+        batch = build(listed([f.data for f in found]), begins, lengths)
     except (msgspec.MsgspecError, RecursionError):
         return None
     mended = {f.begin: f.damaged_at for f in found if f.damaged_at is not None}

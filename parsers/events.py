@@ -174,19 +174,21 @@ _args = {kind: msgspec.json.Decoder(list[struct]) for kind, struct in ARGS.items
 _one_args = {kind: msgspec.json.Decoder(struct) for kind, struct in ARGS.items()}
 
 
-def listed(values: Sequence[bytes | Raw]) -> bytes:
-    """JSON values as a JSON list."""
+def listed(values: Sequence[bytes | memoryview | Raw]) -> bytes:
+    """JSON values, or one text of several with commas between, as a JSON list."""
+    if len(values) == 1:
+        return b"".join((b"[", values[0], b"]"))  # one copy: a block is large
     return b"".join((b"[", b",".join(values), b"]"))
 
 
 def decode_events(block: bytes) -> list[Event]:
-    """Events of `block`, objects with commas between. Raises msgspec.MsgspecError, RecursionError."""
-    return _events.decode(listed([block]))
+    """Events of `block`, a JSON list. Raises msgspec.MsgspecError, RecursionError."""
+    return _events.decode(block)
 
 
 def decode_times(block: bytes) -> list[Times]:
     """The `ts` and `dur` of each event of `block` as text. Raises as decode_events."""
-    return _times.decode(listed([block]))
+    return _times.decode(block)
 
 
 def decode_args(kind: str, raws: list[Raw], mended: Callable[[bytes], bytes], lost: set[int]) -> list[Any]:

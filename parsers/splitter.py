@@ -99,22 +99,22 @@ def learn_separator(sample: bytes) -> bytes | None:
 
 
 def places(block: bytes, separator: bytes | None) -> tuple[IntArray, IntArray]:
-    """Begin and length of each event of `block`, which starts and ends with an event.
+    """Begin and length of each event of `block`, a JSON list that begins and ends with an event.
 
     Quickly, by the separator; exactly, without one. The quick way is right where it finds as many events as
     the block decodes to.
     """
     if not separator:
-        found = elements(block)
-        return found.begins, found.ends - found.begins
+        found = elements(block[1:])
+        return found.begins + 1, found.ends - found.begins
     text = np.frombuffer(block, dtype=np.uint8)
     brace = separator.index(b"{")
     at = np.flatnonzero(text[: len(text) - len(separator) + brace + 1] == separator[brace]) - brace
     at = at[at >= 0]
     for i, byte in enumerate(separator):
         at = at[text[at + i] == byte]
-    begins = np.concatenate(([0], at + brace))
-    return begins, np.concatenate((at + 1, [len(text)])) - begins
+    begins = np.concatenate(([1], at + brace))
+    return begins, np.concatenate((at + 1, [len(text) - 1])) - begins
 
 
 def skip_gap(data: bytes, at: int) -> int:

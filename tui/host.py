@@ -50,7 +50,7 @@ class Host(Level):
         commands.EXPORT,
         commands.COPY,
         commands.HEADLESS,
-        *(c for c in commands.GO if c.action in ("go(3)", "go(6)", "go(0)")),
+        *(c for c in commands.GO if c.action not in ("go(1)", "go(5)")),
         Command("back", "Close the filter", "escape,backspace", "esc"),
     )
     BINDINGS = commands.bindings(HAS)

@@ -122,3 +122,10 @@ def test_a_finding_says_its_numbers_with_their_source_and_working() -> None:
     assert evidence.fields[0].note == "32 x 256; from grid x block x elements per thread, an upper bound"
     assert mind.fields[0].value == "mind this"
     assert called.fields[0].value == "model.py(3): forward"
+
+
+async def test_a_file_without_gpu_work_has_the_other_places_too(tmp_path: Path) -> None:
+    async with opened(write(tmp_path, op("aten::mm", 0, 50))) as pilot:
+        assert "aten::mm" in await press(pilot, "3")
+        assert "Nothing stands out" in await press(pilot, "4")
+        assert "o chooses one" in await press(pilot, "6")

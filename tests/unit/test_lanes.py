@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from tests.traces import copy, fill, frame, gpu_marker, kernel, launch, launched, marker, op, session
-from traceview.analysis.lanes import depths, event_id, event_of
+from traceview.analysis.lanes import KINDS, depths, event_id, event_of
+from traceview.palette import FAMILIES, family_mark
 
 US = 1_000
 
@@ -133,3 +134,10 @@ def test_a_slice_says_what_it_lies_in_and_what_it_launched(tmp_path: Path) -> No
     assert (inner["launches"], inner["gpu_ns"]) == (1, 7 * US)
     assert trace.host_slice("ops", 0)["input_dims"] == "[[2,3]]"
     assert trace.host_slice("runtime", 0)["around"]["ops"] == ["inner", "outer"]
+
+
+def test_what_the_host_does_has_marks_that_no_family_has() -> None:
+    families = {family_mark(family).letter for family in FAMILIES}
+    kinds = [family_mark(family) for family in KINDS.values() if family]
+    assert len({mark.letter for mark in kinds} - families) == len(kinds)
+    assert len({mark.colour for mark in kinds}) == len(kinds)

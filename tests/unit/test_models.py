@@ -432,7 +432,7 @@ OPS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(OPS, JSON, JSON, JSON, JSON, JSON)
 def test_no_recorded_arguments_break_a_model(
     op: str, dims: Any, types: Any, strides: Any, concrete: Any, collective: Any

@@ -120,7 +120,7 @@ def test_mangled_names_are_read_as_far_as_they_can_be() -> None:
 PIECES = ["<", ">", "(", ")", "{lambda(", "}", ", ", "::", "operator()", "->", "_ZN", "1a", "I", "E", "Li1", "S_", " const", "float", "vectorized_elementwise_kernel<", "reduce_kernel<ReduceOp<", "ncclKernel_", "_"]  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.one_of(st.text(max_size=200), st.lists(st.sampled_from(PIECES), max_size=60).map("".join)))
 def test_any_text_has_a_short_name(name: str) -> None:
     assert len(short_name(name)) <= LONGEST

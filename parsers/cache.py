@@ -1,7 +1,7 @@
 """The saved index: the frames of a trace on disk, so that its second opening takes no reading.
 
-One file a trace, written aside and moved into place: a line of magic, a JSON head, then each frame as an
-Arrow stream. Nothing in it is executed or unpickled. A file that is damaged, foreign or of another
+One file a trace, written aside and moved into place: a line of magic, a JSON head, then each frame as a
+compressed Arrow file. They are decompressed when they are first asked for. Nothing in it is executed or unpickled. A file that is damaged, foreign or of another
 version is thrown away. A folder that cannot be written costs the index, nothing else.
 """
 
@@ -13,7 +13,7 @@ import tempfile
 import zlib
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +77,7 @@ def saved(path: str) -> tuple[Trace | None, Notice | None]:
             head = json.loads(file.read(size))
             if head["key"] != _key(path):
                 return None, None  # the file or the program has changed since
-            frames = {name: _frame(name, file.read(length), crc) for name, length, crc in head["frames"]}
+            frames = {name: _checked(name, file.read(length), crc) for name, length, crc in head["frames"]}
         trace = _trace(path, head["trace"], frames)
     except FileNotFoundError:
         return None, None
@@ -183,22 +183,26 @@ def _facts(trace: Trace) -> dict[str, Any]:
     }
 
 
-def _trace(path: str, facts: dict[str, Any], frames: dict[str, Any]) -> Trace:
+def _trace(path: str, facts: dict[str, Any], blobs: dict[str, bytes]) -> Trace:
     known = {**facts, "events": EventCounts(**facts["events"])}
     known["notices"] = tuple(Notice(**notice) for notice in facts["notices"])
-    return Trace(path=path, **known, **frames)
+    frames = {name: partial(_frame, blobs[name]) for name in schema.FRAMES}
+    return Trace.on_demand(frames, path=path, **known)
 
 
 def _blob(frame: pl.DataFrame) -> bytes:
     buffer = io.BytesIO()
-    frame.write_ipc_stream(buffer, compression="zstd")
+    frame.write_ipc(buffer, compression="zstd")
     return buffer.getvalue()
 
 
-def _frame(name: str, blob: bytes, crc: int) -> pl.DataFrame:
+def _frame(blob: bytes) -> pl.DataFrame:
+    return pl.read_ipc(blob)
+
+
+def _checked(name: str, blob: bytes, crc: int) -> bytes:
     if zlib.crc32(blob) != crc:
         raise ValueError("damaged")
-    frame = pl.read_ipc_stream(blob)
-    if frame.schema != schema.FRAMES[name]:
+    if pl.read_ipc_schema(io.BytesIO(blob)) != dict(schema.FRAMES[name]):
         raise ValueError("of another schema")
-    return frame
+    return blob

@@ -1,7 +1,8 @@
 """A trace in memory: frames, header facts, and an honest count of what was read."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -58,3 +59,24 @@ class Trace:
     instants: pl.DataFrame = field(default_factory=lambda: schema.empty("instants"))
     tracks: pl.DataFrame = field(default_factory=lambda: schema.empty("tracks"))
     kinds: pl.DataFrame = field(default_factory=lambda: schema.empty("kinds"))
+
+    @classmethod
+    def on_demand(cls, frames: Mapping[str, Callable[[], pl.DataFrame]], **facts: Any) -> "Trace":
+        """A trace with these facts, and frames that are read when they are first asked for.
+
+        `frames` says how, for each name of `schema.FRAMES`.
+        """
+        trace = cls(**facts)
+        for name in schema.FRAMES:
+            del trace.__dict__[name]  # frozen is for those who use a trace: it stays what the file says
+        trace.__dict__["_unread"] = frames
+        return trace
+
+    if not TYPE_CHECKING:  # to a type checker it would make every misspelt attribute right
+
+        def __getattr__(self, name: str) -> Any:
+            read = self.__dict__.get("_unread", {}).get(name)
+            if read is None:
+                raise AttributeError(name)
+            frame = self.__dict__[name] = read()
+            return frame

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,36 @@ def test_the_second_opening_gives_the_same_trace_without_reading(
         assert getattr(second[0], frame).schema == schema.FRAMES[frame]
     for fact in ("path", "bytes", "compression", "layout", "header", "events", "complete", "notices"):
         assert getattr(second[0], fact) == getattr(first, fact)
+
+
+def test_a_frame_is_read_from_the_index_when_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "a.json")
+    load(path)
+    frames_read = []
+    frame = cache._frame
+    monkeypatch.setattr(cache, "_frame", lambda blob: frames_read.append(blob) or frame(blob))
+    trace = load(path)
+    assert (trace.events.loaded, frames_read) == (2, [])
+    assert trace.gpu is trace.gpu
+    assert len(frames_read) == 1
+    assert replace(trace, complete=False).ops.equals(trace.ops)
+    with pytest.raises(AttributeError, match="gpus"):
+        trace.gpus  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_an_index_with_other_columns_is_made_anew(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "a.json")
+    monkeypatch.setattr(
+        cache, "_blob", lambda frame, blob=cache._blob: blob(frame.rename({frame.columns[0]: "x"}))
+    )
+    load(path)
+    trace, read = was_read(path, monkeypatch)
+    assert read
+    assert "index-rebuilt" in {n.code for n in trace.notices}
 
 
 def test_without_cache_nothing_is_written_or_used(tmp_path: Path, folder: Path) -> None:

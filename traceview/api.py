@@ -251,7 +251,7 @@ class Session(Frames, TakeAway):
             finding_documents(found[:findings]),
             self.launch_documents(launches),
             next(iter(self.launch_documents(biggest)), None),
-            ["traceview", "report", self.trace.path, *selection.options()],
+            ["traceview", "report", self.trace.path, *self.options(selection)],
             marked,
         )
         return note.note(content, width)

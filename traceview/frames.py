@@ -56,6 +56,21 @@ class Frames:
             other.assumed[variant] = assumption
         return other
 
+    def with_steps(self, step_marker: str | None) -> Self:
+        """The same trace with other steps (see __init__), its links shared with this one.
+
+        A marker that matches nothing is told when the steps are first asked for, as find_steps does.
+        """
+        other = type(self)(self.trace, step_marker, self.overrides, self.model)
+        other.assumed = self.assumed
+        other.__dict__["links"] = self.links
+        return other
+
+    def options(self, selection: Selection) -> list[str]:
+        """The command line's words for a selection of these steps."""
+        marker = [] if self.step_marker is None else ["--step-marker", self.step_marker]
+        return [*marker, *selection.options()]
+
     @cached_property
     def links(self) -> Links:
         """Launch calls, ops and Python frames of the GPU work."""

@@ -1,8 +1,7 @@
 """The headless commands that give what a screen shows."""
 
+from collections.abc import Sequence
 from typing import Any
-
-from traceview.selection import Selection
 
 _SPECIAL = frozenset("\\.+*?()|[]{}^$")
 
@@ -13,14 +12,15 @@ def exact(name: str) -> str:
     return f"^{''.join(parts)}$"
 
 
-def kernel_command(path: str, selection: Selection, row: dict[str, Any] | None) -> list[str]:
+def kernel_command(path: str, options: Sequence[str], row: dict[str, Any] | None) -> list[str]:
     """The launches of a row of the kernel tree (analysis.tree.level), or without one the summary.
 
+    options: the words for the selection.
     Variants and streams have no option of their own: the command gives their kernel's, or all launches.
     """
     if row is None or row["level"] not in ("family", "group", "variant", "op_name"):
-        return ["summary", path, *selection.options()]
-    words = ["launches", path, *selection.options()]
+        return ["summary", path, *options]
+    words = ["launches", path, *options]
     if row["level"] == "family":
         words += ["--family", str(row["key"])]
     elif row["level"] == "op_name" and row["key"] is not None:

@@ -216,7 +216,7 @@ class Kernels(Level):
 
     def command_line(self) -> list[str]:
         """The summary, whose groups are these kernels."""
-        return ["summary", self.state.session.trace.path, *self.state.selection.options()]
+        return ["summary", self.state.session.trace.path, *self.state.options]
 
     def apply_filter(self, text: str) -> None:
         """Rows whose name holds the text, and what leads to them."""

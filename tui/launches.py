@@ -234,7 +234,7 @@ class Launches(Level):
 
     def command_line(self) -> list[str]:
         """The same launches."""
-        words = kernel_command(self.state.session.trace.path, self.state.selection, self.row)
+        words = kernel_command(self.state.session.trace.path, self.state.options, self.row)
         order = {"dur_ns": "dur", "launch_delay_ns": "delay"}.get(self.table().sort_key or "")
         return [*words, "--sort", order] if order and words[0] == "launches" else words
 

@@ -99,7 +99,7 @@ class Level(Screen[None]):
 
     def command_line(self) -> list[str]:
         """The words of the command that prints the same numbers."""
-        return ["summary", self.state.session.trace.path, *self.state.selection.options()]
+        return ["summary", self.state.session.trace.path, *self.state.options]
 
     def marked(self) -> tuple[Sequence[int], Sequence[int]]:
         """What to export: groups and launches; both empty means the whole selection."""

@@ -88,6 +88,11 @@ class State:
         return ", ".join(words)
 
     @property
+    def options(self) -> list[str]:
+        """The command line's words for the selection and the steps."""
+        return self.session.options(self.selection)
+
+    @property
     def file_name(self) -> str:
         """The trace's file name."""
         return PurePath(self.session.trace.path.replace("\\", "/")).name

@@ -8,13 +8,18 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 
 from traceview import charts
+from traceview.analysis.markers import repeated
 from traceview.analysis.pace import Pace, pace
+from traceview.api import Session
+from traceview.errors import TraceError
 from traceview.report.tables import Column as Title
 from traceview.selection import Selection
 from traceview.tui import cells, commands
 from traceview.tui.commands import Command
 from traceview.tui.filters import Field, parse
+from traceview.tui.leaning import MARK, SAID
 from traceview.tui.level import COMMON, Level
+from traceview.tui.markers import Marker, Markers
 from traceview.units import fmt_count, fmt_ns, fmt_percent
 from traceview.widgets.chart import Chart
 from traceview.widgets.columns import Column
@@ -31,8 +36,9 @@ COLUMNS = (
     Column("sum_ns", "GPU sum", 9, "right", cells.times, priority=4),
     Column("idle_ns", "GPU idle", 9, "right", cells.times, priority=1),
     Column("events", "events", 9, "right", cells.counts, priority=1),
+    Column("sum_by_clock_ns", "by clock", 9, "right", cells.times, priority=6),
     Column("straddling", "straddling", 10, "right", cells.counts, priority=6),
-    Column("remark", "", 18, "left", cells.names, priority=2),
+    Column("remark", "", 20, "left", cells.names, priority=2),
 )
 FIELDS = {
     "step": Field(pl.col("index")),
@@ -62,6 +68,7 @@ class Steps(Level):
         commands.CHART,
         commands.COPY,
         *(c for c in COMMON if c not in (commands.PHASE, commands.EXPORT, commands.COPY)),
+        Command("markers", "Steps from another annotation"),
         Command("back", "Close the filter, the marks, or the selection", "escape,backspace", "esc"),
     )
     BINDINGS = commands.bindings(HAS)
@@ -111,13 +118,11 @@ class Steps(Level):
         self.steps = steps
         self.pace: Pace = pace(steps)
         frame = steps.with_columns(
-            remark=pl.col("index").replace_strict(
-                {step: f"▲ {ratio:.2g}x p50" for step, ratio in self.pace.slow.items()},
-                default=pl.when("cut_off").then(pl.lit("cut off")).otherwise(pl.lit("")),
-                return_dtype=pl.String,
-            )
+            remark=remarks(steps, self.pace, self.state.session.found_steps.whole_trace)
         )
         unknown = [c for c in _MAY_BE_EMPTY if not frame[c].cast(pl.String).fill_null("0").ne("0").any()]
+        if steps["sum_by_clock_ns"].equals(steps["sum_ns"]):
+            unknown.append("sum_by_clock_ns")
         table = self.table()
         table.set_columns([c for c in COLUMNS if c.key not in unknown])
         table.set_frame(frame, self.pinned(steps))
@@ -132,7 +137,8 @@ class Steps(Level):
         """The row for all steps: their sums."""
         of_phase = f" {self.shown.phase}" if self.shown.phase else ""
         name = "the whole trace" if steps.height == 1 else f"all {fmt_count(steps.height)}{of_phase} steps"
-        sums = {c: fmt_ns(int(steps[c].sum())) for c in ("wall_ns", "busy_ns", "sum_ns", "idle_ns")}
+        times = ("wall_ns", "busy_ns", "sum_ns", "idle_ns", "sum_by_clock_ns")
+        sums = {c: fmt_ns(int(steps[c].sum())) for c in times}
         return {
             "index": "all",
             "name": name,
@@ -199,7 +205,8 @@ class Steps(Level):
         if session.found_steps.whole_trace:
             how = "no step markers: the whole trace is one step"
         else:
-            how = f"steps from {session.found_steps.source}, GPU work where it was launched"
+            mark = MARK if self.state.leaning.steps else ""
+            how = f"steps from {session.found_steps.source}{mark}, GPU work where it was launched"
         rate = self.pace.tokens_per_second
         slow = len(self.pace.slow)
         return (
@@ -210,6 +217,7 @@ class Steps(Level):
             if outside["events"]
             else "",
             how,
+            SAID if self.state.leaning.steps else "",
         )
 
     def row_cells(self) -> tuple[Sequence[Title], Sequence[str]] | None:
@@ -228,7 +236,7 @@ class Steps(Level):
         """The summary of what is under the cursor."""
         here = self.table().cursor_row_id
         selection = self.shown if here is None else replace(self.shown, steps=(here,))
-        return ["summary", self.state.session.trace.path, *selection.options()]
+        return ["summary", self.state.session.trace.path, *self.state.session.options(selection)]
 
     def exported(self) -> Selection:
         """The marked steps; without any, what is selected."""
@@ -275,6 +283,27 @@ class Steps(Level):
             self.tell("q quits")
         self.show_lines()
 
+    def action_markers(self) -> None:
+        """Ask which annotation marks the steps, and see the trace by these."""
+        session = self.state.session
+        self.app.push_screen(Markers(repeated(session.trace.annotations), session.step_marker), self.mark_by)
+
+    def mark_by(self, chosen: Marker | None) -> None:
+        """Find these steps, in a thread where there is much work."""
+        session = self.state.session
+        if chosen is None or chosen.pattern == session.step_marker:
+            return
+        self.ask("markers", lambda: _stepped(session.with_steps(chosen.pattern)), self.take)
+
+    def take(self, session: Session | str) -> None:
+        """All screens go by these steps from now on; a text says why they cannot."""
+        if isinstance(session, str):
+            self.tell(session, problem=True)
+            return
+        self.table().set_marks(())
+        self.state.take(session)
+        self.select(steps=None, phase=None)
+
     def action_all_steps(self) -> None:
         """All steps, none of them marked."""
         self.table().set_marks(())
@@ -286,8 +315,30 @@ class Steps(Level):
         super().action_no_marks()
 
 
+def remarks(steps: pl.DataFrame, pace: Pace, whole_trace: bool) -> pl.Series:
+    """What sets a step apart: slow, cut off, or the first, which warms up and counts in no percentile."""
+    slow = {step: f"▲ {ratio:.2g}x p50" for step, ratio in pace.slow.items()}
+    first = (pl.col("index") == 0) & pl.lit(not whole_trace and steps.height > 1)
+    return steps.select(
+        remark=pl.when("cut_off")
+        .then(pl.lit("cut off, not in p50"))
+        .when(first)
+        .then(pl.lit("first, not in p50"))
+        .otherwise(pl.col("index").replace_strict(slow, default="", return_dtype=pl.String))
+    ).to_series()
+
+
 def frame_cells(columns: Sequence[Column], row: pl.DataFrame) -> tuple[list[Title], list[str]]:
     """Titles and cells of a frame's only row."""
     titles = [Title(c.title or "remark", c.align == "right") for c in columns]
     texts = [c.format(row[c.key])[0] if c.format else str(row[c.key][0]) for c in columns]
     return titles, texts
+
+
+def _stepped(session: Session) -> Session | str:
+    """The session with its steps found, which takes time in a large trace; or why they cannot be."""
+    try:
+        session.steps()
+    except TraceError as error:
+        return error.message
+    return session

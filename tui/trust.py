@@ -7,6 +7,7 @@ from textual.app import ComposeResult
 
 from traceview.tui import commands
 from traceview.tui.cells import number_name
+from traceview.tui.leaning import MARK, MATTERS, SURE
 from traceview.tui.level import COMMON, Level
 from traceview.units import UNKNOWN, fmt_bytes, fmt_count, fmt_ns, fmt_percent
 from traceview.widgets.detail import Detail, Field, Section
@@ -18,6 +19,19 @@ _QUESTIONS = {
     "python": "Python frames",
     "module": "its module",
     "step": "its step",
+}
+_WAYS = {
+    "correlation": "by correlation id",
+    "graph": "a CUDA graph's launch",
+    "before-window": "launched before the recording",
+    "ambiguous": "several calls carry its id",
+    "external-id": "by External id",
+    "containment": "the innermost op around its launch call",
+    "borrowed": "borrowed from a neighbouring launch",
+    "launch": "around its launch call",
+    "op": "around its op",
+    "forward": "of the forward op",
+    "none": "none",
 }
 
 
@@ -98,9 +112,20 @@ def _missing(missing: Sequence[dict[str, Any]]) -> Iterator[Field]:
 
 
 def _links(links: dict[str, Any]) -> Iterator[Field]:
+    """Each way in a line of its own: its share, how it is called, how many events and how long."""
     for question, answers in links.items():
-        ways = (f"{answer['link']} {fmt_percent(answer['share'])}" for answer in answers)
-        yield Field(_QUESTIONS.get(question, question), ", ".join(ways) or UNKNOWN)
+        label = _QUESTIONS.get(question, question)
+        if not answers:
+            yield Field(label, UNKNOWN)
+        for number, answer in enumerate(answers):
+            way = _WAYS.get(answer["link"], answer["link"]) or UNKNOWN
+            leans = question == "op" and answer["link"] == "none" and (answer["share"] or 0) >= MATTERS
+            yield Field(
+                "" if number else label,
+                f"{fmt_percent(answer['share']):>7}  {way}",
+                f"{fmt_count(answer['events'])} events, {fmt_ns(answer['sum_ns'])}"
+                + (f": figures by op lean on the rest, their titles carry {MARK}" if leans else ""),
+            )
 
 
 def _file(facts: dict[str, Any], check: dict[str, Any]) -> Iterator[Field]:
@@ -137,6 +162,17 @@ def _gpu(gpu: dict[str, Any], facts: dict[str, Any]) -> Iterator[Field]:
             f"busy {fmt_ns(device['busy_ns'])}, idle {fmt_ns(device['idle_ns'])}, "
             f"{len(device['streams'])} streams",
         )
+        yield Field("  peak", *_peak(about))
+
+
+def _peak(device: dict[str, Any]) -> tuple[str, str]:
+    """A device's peak bandwidth, and how sure it is: floors rest on it."""
+    peak = device.get("peak_bandwidth_gbs")
+    if peak is None:
+        return UNKNOWN, "so no floors: --peak-bandwidth gives one"
+    unsure = device["peak_confidence"] not in SURE
+    advice = ": floors lean on it, --peak-bandwidth gives a better one" if unsure else ""
+    return f"{peak:,g} GB/s", f"{device['peak_source']}, {device['peak_confidence']}{advice}"
 
 
 def _host(host: dict[str, Any]) -> Iterator[Field]:

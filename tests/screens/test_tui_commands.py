@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.screens.driving import opened, place, press, seen, settled
-from tests.traces import Event, launched, marker, write
+from tests.traces import Event, launched, marker, steps, write
 from traceview.errors import TraceError
 from traceview.tui.app import TraceApp
 from traceview.tui.bars import KeyBar
@@ -132,6 +132,50 @@ async def test_steps_that_are_not_there_are_a_plain_line_of_wrong_usage(phases: 
         assert "no such step" in seen(pilot)
         await pilot.press("q")
     assert pilot.app.return_value == TraceError("", exit_code=2).exit_code
+
+
+async def test_steps_can_be_taken_from_another_annotation(tmp_path: Path) -> None:
+    events: list[Event] = [marker("[/red] outer", 0, 1000)]
+    for number in range(4):
+        at = 100 * number
+        events += [*steps(at, dur=100, first=number), marker(f"half {number}", at, 40)]
+        events += [marker(f"half {number} b", at + 50, 40), *launched("k", at + 60, at + 70, 20, number + 1)]
+    async with opened(write(tmp_path, *events), (180, 40)) as pilot:
+        assert place(pilot) == "all 4 steps"
+        await press(pilot, "down", "enter", "escape")
+        await pilot.app.screen.run_action("markers")
+        await settled(pilot)
+        text = seen(pilot)
+        assert re.search(r"ProfilerStep#0 +4 times +100 us each", text)
+        assert re.search(r"half 0 b +4 times +40.0 us each", text)
+        assert "outer" not in text
+        await press(pilot, "down", "down", "enter")
+        assert place(pilot) == "all 4 steps"
+        assert "steps from annotation" in seen(pilot)
+        assert "half 0" in seen(pilot)
+        assert "--step-marker" in await press(pilot, "x")
+        await press(pilot, "escape")
+        # And back to what the program finds.
+        await pilot.app.screen.run_action("markers")
+        await press(pilot, "home", "enter")
+        assert "steps from profiler-step" in seen(pilot)
+
+
+async def test_the_first_a_slow_and_a_cut_off_step_are_marked(tmp_path: Path) -> None:
+    events: list[Event] = []
+    for number, dur in enumerate((90, 50, 50, 80, 50, 50, 50, 50)):
+        at = 100 * number
+        events += [*steps(at, dur=dur, first=number), *launched("k", at + 1, at + 5, 20, number + 1)]
+    path = write(tmp_path, *events)
+    path.write_text(path.read_text().removesuffix("]}"))
+    async with opened(path) as pilot:
+        lines = {
+            n: line for line in seen(pilot).splitlines() for n in range(8) if f"ProfilerStep#{n} " in line
+        }
+        assert "first, not in p50" in lines[0]
+        assert "1.6x p50" in lines[3]
+        assert "cut off, not in p50" in lines[7]
+        assert "p50" not in lines[1]
 
 
 async def test_the_mouse_reaches_tabs_and_footer(phases: Path) -> None:

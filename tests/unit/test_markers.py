@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.traces import launched, marker, session
-from traceview.analysis.markers import MarkerFacts, marker_facts
+from traceview.analysis.markers import MarkerFacts, marker_facts, repeated
 
 # source, marker, phase, requests, tokens
 GRAMMARS = [
@@ -109,3 +109,30 @@ def test_numbers_of_any_length_do_no_harm(tmp_path: Path, form: str, digits: int
 def test_text_of_any_kind_says_nothing() -> None:
     for name in ("", "step[", "execute_context_()_generation_()", "decode", "[]", "step[]"):
         assert marker_facts(name) == MarkerFacts()
+
+
+def test_annotations_that_repeat_could_be_steps(tmp_path: Path) -> None:
+    events = [
+        *(marker(f"round {n} (of 9)", 100 * n, 90) for n in range(3)),
+        *(marker("part", 100 * n + 10, dur) for n, dur in enumerate((10, 20))),
+        marker("once", 500, 400),
+        *launched("k", 5, 20, 30, 1),
+    ]
+    asked = session(tmp_path, *events)
+    found = repeated(asked.trace.annotations)
+    assert found.rows() == [
+        ("round 0 (of 9)", 3, 90_000, r"^round\ \d+\ \(of\ \d+\)$"),
+        ("part", 2, 15_000, "^part$"),
+    ]
+    # What is offered can be taken.
+    for name, count, _, pattern in found.iter_rows():
+        stepped = asked.with_steps(pattern)
+        assert stepped.found_steps.windows["name"][0] == name
+        assert stepped.step_count() == count
+        assert stepped.links is asked.links
+
+
+def test_other_steps_are_in_the_commands_that_give_the_same(tmp_path: Path) -> None:
+    asked = session(tmp_path, marker("part", 0, 10), marker("part", 20, 10), *launched("k", 5, 20, 30, 1))
+    assert "--step-marker" not in asked.report()
+    assert "--step-marker '^part$'" in asked.with_steps("^part$").report()

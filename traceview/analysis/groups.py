@@ -78,8 +78,8 @@ def grouped(work: pl.DataFrame, keys: list[str], steps: int, total_ns: int) -> p
     statistics, calls_in_steps, calls_per_step (over the selected steps, without work outside of them),
     share (null where nothing is timed), the numbers of distinct grids, blocks and ops, and of the longest
     launch: grid, block, op, input_dims, input_types, launch_link, largest_id; and over_floor: time over
-    floor of the launches that have one (null where these are not nearly all); suspect: any launch is; assumed:
-    any launch's bytes are.
+    floor of the launches that have one (null where these are not nearly all); suspect: any launch
+    is; assumed: any launch's bytes are.
     """
     in_steps = pl.col("step").is_not_null().sum().cast(pl.Int64)
     largest = pl.col("dur_ns").fill_null(-1).arg_max()

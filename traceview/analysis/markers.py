@@ -107,3 +107,35 @@ def _leading_number(text: str) -> int | None:
 
 def _int(text: str | None) -> int | None:
     return int(text) if text else None
+
+
+def repeated(annotations: pl.DataFrame) -> pl.DataFrame:
+    """Annotations of the host that occur more than once, numbers in their names aside: what could be steps.
+
+    Columns: name (of the first), count, median_ns, pattern (a regular expression for all of them and no
+    others); the largest sum first. annotations: Trace.annotations; those of the GPU stand in where the host
+    has none.
+    """
+    named = annotations.filter(pl.col("name").is_not_null(), pl.col("dur_ns") >= 0)
+    host = named.filter(~pl.col("on_gpu").fill_null(False))
+    kinds = (
+        (host if host.height else named)
+        .select(name=pl.col("name").cast(pl.String), dur_ns="dur_ns")
+        .with_columns(kind=pl.col("name").str.replace_all(r"\d+", "#"))
+        .group_by("kind", maintain_order=True)
+        .agg(
+            pl.col("name").first(),
+            count=pl.len().cast(pl.Int64),
+            median_ns=pl.col("dur_ns").median().cast(pl.Int64),
+            sum_ns=pl.col("dur_ns").sum(),
+        )
+        .filter(pl.col("count") > 1)
+        .sort("sum_ns", descending=True, maintain_order=True)
+    )
+    patterns = [_pattern(name) for name in kinds["name"]]
+    return kinds.select("name", "count", "median_ns", pattern=pl.Series(patterns, dtype=pl.String))
+
+
+def _pattern(name: str) -> str:
+    """A regular expression for the names that differ from this one in their numbers alone."""
+    return "^" + r"\d+".join(re.escape(part) for part in re.split(r"\d+", name)) + "$"

@@ -58,10 +58,8 @@ def _launch(card: dict[str, Any]) -> Iterator[Field]:
     yield Field("step", card["step_name"] or "outside of any step", straddles)
     if launch["kind"] != "kernel":
         return
-    yield Field(
-        "grid", fmt_grid(launch["grid"]), f"{fmt_count(card['blocks'])} blocks" if card["blocks"] else ""
-    )
-    threads = f"{fmt_count(card['threads'])} threads" if card["threads"] else ""
+    yield Field("grid", fmt_grid(launch["grid"]), _count(launch["grid"], card["blocks"], "blocks"))
+    threads = _count(launch["block"], card["threads"], "threads")
     if card["blocks"] and card["threads"]:
         threads += f", {fmt_count(card['blocks'] * card['threads'])} in all"
     yield Field("block", fmt_grid(launch["block"]), threads)
@@ -81,6 +79,12 @@ def _launch(card: dict[str, Any]) -> Iterator[Field]:
         yield Field("occupancy", fmt_percent(worked_out), f"worked out from the launch shape{limiter}")
     else:
         yield Field("occupancy", UNKNOWN)
+
+
+def _count(dims: list[int] | None, count: int | None, unit: str) -> str:
+    """`4,096 blocks` beside 64 x 64; only `blocks` beside what is that number already."""
+    text = fmt_count(count)
+    return "" if count is None else unit if fmt_grid(dims) == text else f"{text} {unit}"
 
 
 def _name(card: dict[str, Any]) -> Iterator[Field]:

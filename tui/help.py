@@ -35,6 +35,7 @@ WORDS = (
     ("sum", "durations added up, over streams and devices"),
     ("busy", "time in which a device had any work: the union, devices added"),
     ("idle", "wall time of a step in which its device had no work"),
+    ("first, cut off", "steps that count in sums, but not in p50, p95 and what is slow"),
     ("share", "a row's sum / the sum of all selected GPU work"),
     ("launched-in", "GPU work belongs to the step in which it was launched"),
     ("straddling", "of the step, but not wholly inside its window"),

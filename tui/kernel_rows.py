@@ -73,7 +73,15 @@ def columns(
     return (
         *found,
         Column("op", leans.ops_title(), 16, priority=6, muted=True),
-        Column("remark", "what is odd", _remark_width(width), priority=2, grow=True, muted=True),
+        # Where a column of its own carries the mark, the remarks need not.
+        Column(
+            "remark",
+            leans.floor_title("what is odd") if width < ROOMY else "what is odd",
+            _remark_width(width),
+            priority=2,
+            grow=True,
+            muted=True,
+        ),
     )
 
 

@@ -30,7 +30,13 @@ class Markers(ModalScreen[Marker | None]):
     BINDINGS = [Binding("escape,backspace,q", "dismiss(None)", "Close", show=False)]  # noqa: RUF012
     DEFAULT_CSS = """
     Markers { align: center middle; background: $background 60%; }
-    Markers OptionList, Markers OptionList:focus { height: auto; max-height: 100%; border: none; background: $surface; padding: 0; }
+    Markers OptionList, Markers OptionList:focus {
+        height: auto;
+        max-height: 100%;
+        border: none;
+        background: $surface;
+        padding: 0;
+    }
     """
 
     def __init__(self, found: pl.DataFrame, present: str | None) -> None:

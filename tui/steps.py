@@ -35,10 +35,10 @@ COLUMNS = (
     Column("busy_ns", "GPU busy", 9, "right", cells.times),
     Column("sum_ns", "GPU sum", 9, "right", cells.times, priority=4),
     Column("idle_ns", "GPU idle", 9, "right", cells.times, priority=1),
-    Column("events", "events", 9, "right", cells.counts, priority=1),
+    Column("events", "events", 9, "right", cells.counts, priority=2),
     Column("sum_by_clock_ns", "by clock", 9, "right", cells.times, priority=6),
     Column("straddling", "straddling", 10, "right", cells.counts, priority=6),
-    Column("remark", "", 20, "left", cells.names, priority=2),
+    Column("remark", "", 10, "left", cells.names, priority=1),
 )
 FIELDS = {
     "step": Field(pl.col("index")),
@@ -321,9 +321,9 @@ def remarks(steps: pl.DataFrame, pace: Pace, whole_trace: bool) -> pl.Series:
     first = (pl.col("index") == 0) & pl.lit(not whole_trace and steps.height > 1)
     return steps.select(
         remark=pl.when("cut_off")
-        .then(pl.lit("cut off, not in p50"))
+        .then(pl.lit("cut off"))
         .when(first)
-        .then(pl.lit("first, not in p50"))
+        .then(pl.lit("first"))
         .otherwise(pl.col("index").replace_strict(slow, default="", return_dtype=pl.String))
     ).to_series()
 

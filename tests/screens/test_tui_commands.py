@@ -161,21 +161,22 @@ async def test_steps_can_be_taken_from_another_annotation(tmp_path: Path) -> Non
         assert "steps from profiler-step" in seen(pilot)
 
 
-async def test_the_first_a_slow_and_a_cut_off_step_are_marked(tmp_path: Path) -> None:
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_the_first_a_slow_and_a_cut_off_step_are_marked(tmp_path: Path, size: tuple[int, int]) -> None:
     events: list[Event] = []
     for number, dur in enumerate((90, 50, 50, 80, 50, 50, 50, 50)):
         at = 100 * number
         events += [*steps(at, dur=dur, first=number), *launched("k", at + 1, at + 5, 20, number + 1)]
     path = write(tmp_path, *events)
     path.write_text(path.read_text().removesuffix("]}"))
-    async with opened(path) as pilot:
+    async with opened(path, size) as pilot:
         lines = {
             n: line for line in seen(pilot).splitlines() for n in range(8) if f"ProfilerStep#{n} " in line
         }
-        assert "first, not in p50" in lines[0]
-        assert "1.6x p50" in lines[3]
-        assert "cut off, not in p50" in lines[7]
-        assert "p50" not in lines[1]
+        assert lines[0].endswith(" first")
+        assert lines[3].endswith("▲ 1.6x p50")
+        assert lines[7].endswith(" cut off")
+        assert lines[1].endswith(" 1")
 
 
 async def test_the_mouse_reaches_tabs_and_footer(phases: Path) -> None:

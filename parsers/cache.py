@@ -1,8 +1,9 @@
 """The saved index: the frames of a trace on disk, so that its second opening takes no reading.
 
 One file a trace, written aside and moved into place: a line of magic, a JSON head, then each frame as a
-compressed Arrow file. They are decompressed when they are first asked for. Nothing in it is executed or unpickled. A file that is damaged, foreign or of another
-version is thrown away. A folder that cannot be written costs the index, nothing else.
+compressed Arrow file, which is decompressed when it is first asked for. Nothing in it is executed or
+unpickled. A file that is damaged, foreign or of another version is thrown away. A folder that cannot be
+written costs the index, nothing else.
 """
 
 import hashlib

@@ -1,6 +1,11 @@
-"""What stands around the events: the document's form, its other top-level keys, and what follows its end."""
+"""What stands around the events: the document's form, its other keys, and what follows its end.
+
+ijson reads it, wherever in a document the list of events stands. Where it is damaged, what can be understood
+of it is read leniently.
+"""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,17 +14,19 @@ from msgspec import Raw
 
 from traceview.errors import TraceError
 from traceview.parsers.careful import next_event
+from traceview.parsers.follow import EVENTS, Follower, FollowError
 from traceview.parsers.repair import mend_object
-from traceview.parsers.source import Text, pieces
-from traceview.parsers.splitter import structure
+from traceview.parsers.source import Text
 
 _WINDOW = 4 << 20
-_LIMIT = 256 << 20  # header and tail larger than this are not kept
+_OVERLAP = 4096  # more than stands between the key of the events and their bracket
+_LIMIT = 256 << 20  # header and tail are not looked at beyond
 _UTF8_MARK = b"\xef\xbb\xbf"
-_EVENTS = re.compile(rb'"traceEvents"\s*:\s*')
+_KEY = re.compile(rb'"traceEvents"\s*:\s*')
 _LIST = re.compile(rb'"traceEvents"\s*:\s*\[')
+_NESTED = re.compile(rb"\s*\{")  # what a list begins with that is not in its usual place
 _LAST_KEY = re.compile(rb',?\s*"?[^"]*"?\s*:?\s*\[?\s*$')
-_TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
+_ENDING = re.compile(rb"[\]}]")
 _AT_BYTE = re.compile(r"\(byte (\d+)\)")
 
 
@@ -31,6 +38,7 @@ class Start:
     events_at: int  # behind the opening bracket of the list
     header: dict[str, Any] = field(default_factory=dict)
     damaged_at: int | None = None
+    around: bytes = b'{"traceEvents":['  # what is open where the events begin, outermost first
 
 
 @dataclass
@@ -44,8 +52,11 @@ class End:
     further_documents: int = 0
 
 
-def find_events(text: Text) -> Start:
-    """Find the list of events. Raises TraceError where the text is no trace."""
+def find_events(text: Text, check: Callable[[], None] = lambda: None) -> Start:
+    """Find the list of events. `check` is called now and then and may raise to cancel.
+
+    Raises TraceError where the text is no trace.
+    """
     head = text.read_at(0, _WINDOW)
     if not head.strip():
         what = "is empty" if not head else "holds only blanks"
@@ -54,49 +65,64 @@ def find_events(text: Text) -> Start:
     begin = len(_UTF8_MARK) if head.startswith(_UTF8_MARK) else 0
     begin += len(head[begin:]) - len(head[begin:].lstrip())
     first = head[begin : begin + 1]
-    if first == b"[" and head[begin + 1 :].lstrip()[:1] in (b"{", b"]", b"") and not _LIST.search(head):
-        return Start("array", begin + 1)
-    if first == b"{":
-        found = _listed(text, begin)
+    if first == b"[" and head[begin + 1 :].lstrip()[:1] in (b"{", b"]", b""):
+        key = _LIST.search(head)
+        event = next_event(head, begin) if key else None
+        if not key or (event is not None and event < key.start()):
+            return Start("array", begin + 1)
+    if first in (b"{", b"["):
+        found = _followed(text, begin, check)
         if found is not None:
             return found
     return _salvaged(text, head, begin)
 
 
-def _listed(text: Text, begin: int) -> Start | None:
-    """The list under the top-level key traceEvents, found by following the document's structure."""
-    depth, in_string, escaped = 0, False, False
-    kept = bytearray()
-    for _, data in pieces(text, begin, _WINDOW):
-        here = structure(data, depth, in_string, escaped)
-        base = len(kept)
-        kept += data
-        for match in _EVENTS.finditer(kept, max(0, base - 64)):
-            at = match.start() - base
-            level = int(here.depth[here.at < at][-1]) if (here.at < at).any() else depth
-            # The value's bracket counts as structure exactly where the key is no part of a string.
-            if level == 1 and (here.at == match.end() - base).any():
-                if kept[match.end()] == 91:  # [
-                    header, damage = _header(bytes(kept[: match.start()]))
-                    where = None if damage is None else begin + damage
-                    return Start("object", begin + match.end() + 1, header, where)
-                raise TraceError(
-                    f"{text.path}: traceEvents is an object, expected a list; not a profiler trace"
-                )
-        depth = here.end_depth if here.end_depth is not None else depth
-        in_string, escaped = here.in_string, here.escaped
-        if depth <= 0 or len(kept) > _LIMIT:
-            return None
-    return None
+def _followed(text: Text, begin: int, check: Callable[[], None]) -> Start | None:
+    """The list under the top-level key traceEvents, else under the first such key anywhere."""
+    document, nested, at = Follower(), None, begin
+    try:
+        while not document.ended and at - begin < _LIMIT:
+            check()
+            data, fed = text.read_at(at, _WINDOW), 0
+            for bracket in _LIST.finditer(data):
+                document.feed(data[fed : bracket.end()])
+                fed = bracket.end()
+                if document.in_events:
+                    start = _start(document, at + fed)
+                    if len(document.holders) == 2 and isinstance(document.whole, dict):
+                        return start
+                    if nested is None and _NESTED.match(data, fed):
+                        nested = start
+            stop = len(data) if len(data) < _WINDOW else max(fed, len(data) - _OVERLAP)
+            document.feed(data[fed:stop])
+            at += stop
+            if len(data) < _WINDOW:
+                break
+    except FollowError:
+        return nested
+    if nested is None and isinstance(document.whole, dict) and EVENTS in document.whole:
+        raise TraceError(f"{text.path}: traceEvents is no list, expected a list of events; no profiler trace")
+    return nested
+
+
+def _start(document: Follower, events_at: int) -> Start:
+    """The events begin here; what stands beside them is the header."""
+    header = {k: v for k, v in document.holders[-2].items() if k != EVENTS}
+    around = [b'{"traceEvents":' if isinstance(holder, dict) else b"[" for holder in document.holders[:-1]]
+    return Start("object", events_at, header, around=b"".join((*around, b"[")))
 
 
 def _salvaged(text: Text, head: bytes, begin: int) -> Start:
     """A trace whose beginning is damaged, known by its key or its events; anything else is refused."""
     key = _LIST.search(head)
-    first = key.end() if key else next_event(head, 0)
+    if key:
+        whole = head[begin : key.start()].rstrip().rstrip(b",") + b"}"
+        header, damaged_at = _lenient(whole)
+        return Start("object", key.end(), header, begin + damaged_at)
+    first = next_event(head, 0)
     if first is not None:
-        before = _LAST_KEY.sub(b"", head[begin : key.start() if key else first])
-        if b'"' not in before and not key:
+        before = _LAST_KEY.sub(b"", head[begin:first])
+        if b'"' not in before:
             return Start("array", first, {}, begin)
         return Start("object", first, mend_object(b"{" + before.lstrip(b"{ ")), begin)
     raise TraceError(f"{text.path}: {_instead(text.path, head, head[begin : begin + 1])}")
@@ -118,58 +144,58 @@ def _instead(path: str, head: bytes, first: bytes) -> str:
     return "has no traceEvents: not a profiler trace, or cut off before its first event"
 
 
-def _header(data: bytes) -> tuple[dict[str, Any], int | None]:
-    """Top-level members before the events, decoded; and the first byte that is not JSON."""
-    whole = data.rstrip().rstrip(b",") + b"}"
+def _lenient(members: bytes) -> tuple[dict[str, Any], int]:
+    """What can be understood of an object, and its first byte that is not JSON."""
     try:
-        return msgspec.json.decode(whole, type=dict[str, Any]), None
-    except (msgspec.MsgspecError, RecursionError) as error:
-        found = mend_object(whole)
+        msgspec.json.decode(members, type=Raw)
+    except msgspec.DecodeError as error:
         place = _AT_BYTE.search(str(error))
-        return found, int(place[1]) if place else 0
+        return mend_object(members), int(place[1]) if place else len(members)
+    except RecursionError:
+        pass
+    return mend_object(members), 0
 
 
-def read_end(text: Text, at: int, layout: str) -> End:
+def read_end(text: Text, at: int, start: Start) -> End:
     """Read what stands behind the closing bracket of the events (at `at`)."""
-    rest = text.read_at(at, _LIMIT)
     end = End()
-    behind = 0 if layout == "array" else _tail(rest, at, end)
-    following = rest[behind:].lstrip()
+    behind = at if start.layout == "array" else _tail(text, at, start, end)
+    rest = text.read_at(behind, _LIMIT)
+    following = rest.lstrip()
     if following:
-        place = at + len(rest) - len(following)
+        place = behind + len(rest) - len(following)
         if following[:1] in (b"{", b"["):
             end.next_document_at = place
-            end.further_documents = max(1, len(_EVENTS.findall(following)))
+            end.further_documents = max(1, len(_KEY.findall(following)))
         elif end.damaged_at is None:
             end.damaged_at = place
     return end
 
 
-def _tail(rest: bytes, at: int, end: End) -> int:
-    """Decode the members behind the events into `end`; the place behind the document's closing brace."""
-    body = rest.lstrip()
-    if body[:1] == b",":
-        body = body[1:]
-    shift = len(rest) - len(body)
-    document = b"{" + body
-    length = len(document)
+def _tail(text: Text, at: int, start: Start, end: End) -> int:
+    """Read the members behind the events into `end`; the place behind the document."""
+    document = Follower()
+    document.feed(start.around)
+    beside = document.holders[-2]
+    document.feed(b"]")
+    del beside[EVENTS]
+    end.header = beside
+    place = at
     try:
-        msgspec.json.decode(document, type=Raw)
-    except msgspec.DecodeError as error:
-        trailing = _TRAILING.search(str(error))
-        if not trailing:
-            place = _AT_BYTE.search(str(error))
-            end.header = mend_object(document)
-            end.cut = place is None
-            end.damaged_at = at + shift - 1 + (int(place[1]) if place else length)
-            return len(rest)
-        length = int(trailing[1]) - 1  # the verdict counts the first byte behind
-    except RecursionError:
-        end.header, end.damaged_at = mend_object(document), at
-        return len(rest)
-    try:
-        end.header = msgspec.json.decode(document[:length], type=dict[str, Any])
-    except (msgspec.MsgspecError, RecursionError):
-        end.header = mend_object(document[:length])
-        end.damaged_at = at
-    return min(shift - 1 + length, len(rest))
+        while data := text.read_at(place, _WINDOW):
+            fed = 0
+            for ending in _ENDING.finditer(data):
+                document.feed(data[fed : ending.end()])
+                fed = ending.end()
+                if document.ended:
+                    return place + fed
+            document.feed(data[fed:])
+            place += len(data)
+        end.cut = True
+    except FollowError:
+        pass
+    rest = text.read_at(at, _LIMIT)
+    body = rest.lstrip().removeprefix(b",")
+    end.header, damaged_at = _lenient(b"{" + body)
+    end.damaged_at = at + len(rest) - len(body) - 1 + damaged_at
+    return at + len(rest)

@@ -129,7 +129,7 @@ class _Reading:
 
     def run(self) -> Trace:
         """Read everything."""
-        start = find_events(self._text)
+        start = find_events(self._text, self._check)
         self._header = start.header
         self._layout = _layout(start.layout, start.header)
         sample = self._text.read_at(start.events_at, _SAMPLE)
@@ -140,7 +140,7 @@ class _Reading:
             outcome = self._read_parts(careful, separator, outcome.at)
         if not outcome.closed and not outcome.ended:
             outcome = careful.read(outcome.at, check=self._check)
-        end = read_end(self._text, outcome.at, start.layout) if outcome.closed else End()
+        end = read_end(self._text, outcome.at, start) if outcome.closed else End()
         return self._trace(start, outcome, end)
 
     def _is_large(self) -> bool:

@@ -22,13 +22,20 @@ _ARG_KEYS = (
     "warps per SM", "est. achieved occupancy %", "finished", "kernel", "kind", "CallFrom",
 )  # fmt: skip
 
+_HEADER_KEYS = (
+    "schemaVersion", "deviceProperties", "distributedInfo", "displayTimeUnit", "baseTimeNanoseconds",
+    "traceName", "trace_id", "host_name", "record_shapes", "with_stack", "profile_memory", "with_flops",
+    "with_modules", "cupti_version", "cuda_runtime_version", "cuda_driver_version", "hip_runtime_version",
+    "hip_driver_version",
+)  # fmt: skip
+
 
 def _known(keys: tuple[str, ...]) -> bytes:
     return rb'"(?:' + b"|".join(re.escape(k.encode()) for k in keys) + rb')"\s*:'
 
 
-# Of an event's own members and of its arguments': a key, and what ends a broken string before it.
-_KEYS = [_known(EVENT_KEYS), _known((*EVENT_KEYS, *_ARG_KEYS))]
+# Of an event's own members, and of arguments and headers: a key, and what ends a broken string before it.
+_KEYS = [_known(EVENT_KEYS), _known((*EVENT_KEYS, *_ARG_KEYS, *_HEADER_KEYS))]
 _KNOWN_KEY = [re.compile(keys) for keys in _KEYS]
 _BROKEN_END = [
     re.compile(rb'"?(?=\s*,\s*' + keys + rb')|"(?=\s*\}\s*,\s*' + keys + rb"|[\s}]*\}[\s}]*$)")

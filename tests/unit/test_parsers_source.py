@@ -133,6 +133,7 @@ def test_details_of_a_changed_file_are_refused(tmp_path: Path) -> None:
         (b'{"a": 1}', "no traceEvents"),
         (b"[1, 2, 3]", "no traceEvents"),
         (b'{"traceEvents": {"traceEvents": []}}', "expected a list"),
+        (b'{"traceEvents": 3}', "expected a list"),
         (b'{"schemaVersion": 1, "deviceProp', "cut off before its first event"),
         ("[]".encode("utf-16"), "UTF-16"),
         ('{"traceEvents": []}'.encode("utf-16-le"), "UTF-16"),

@@ -8,12 +8,38 @@ import polars as pl
 
 from traceview import schema
 
+# What a notice can be about: found by the reader, by whoever stops it, by the analysis.
+NOTICE_CODES = (
+    "truncated",
+    "damaged-events",
+    "damaged-header",
+    "damaged-tail",
+    "several-documents",
+    "untimed-events",
+    "unfinished-ops",
+    "no-gpu-work",
+    "no-shapes",
+    "no-stacks",
+    "index-rebuilt",
+    "stopped",
+    "launches-without-work",
+    "launched-before",
+    "gpu-ends-early",
+    "ambiguous-links",
+    "negative-delay",
+    "suspect-duration",
+    "no-steps",
+    "steps-without-work",
+    "coarse-clock",
+    "unknown-device",
+)
+
 
 @dataclass(frozen=True)
 class Notice:
     """One thing the person should know about the file.
 
-    `code` is a word of the JSON contract (truncated, damaged-events, ...); `count` is how many events it
+    `code` is one of NOTICE_CODES; `count` is how many events it
     speaks of; `byte` the first place in the decompressed file, where there is one.
     """
 
@@ -21,6 +47,10 @@ class Notice:
     count: int
     message: str
     byte: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.code not in NOTICE_CODES:
+            raise ValueError(f"{self.code} is not a notice's code")
 
     def as_dict(self) -> dict[str, Any]:
         """The notice as the JSON contract spells it."""

@@ -10,6 +10,8 @@ from traceview.commands.common import (
     trace_options,
     width,
 )
+from traceview.errors import TraceError
+from traceview.trace import NOTICE_CODES
 
 
 def options(command: argparse.ArgumentParser) -> None:
@@ -24,12 +26,15 @@ def run(args: argparse.Namespace) -> int:
     """Print the trust document; the exit code is 1 for a notice of a code that was named."""
     from traceview.report import check
 
+    named = set(filter(None, (args.fail_on or "").split(",")))
+    if unknown := sorted(named - set(NOTICE_CODES)):
+        there = ", ".join(NOTICE_CODES)
+        raise TraceError(f"--fail-on {', '.join(unknown)}: no such code; there are {there}", exit_code=2)
     session, _ = open_trace(args)
     document = session.check()
     if args.format == "json":
         print_json(document)
     else:
         print(check.text(document, args.format, width()), end="")
-    named = set((args.fail_on or "").split(","))
     found = any(notice.code in named for notice in session.notices)
     return ASKED_AND_FOUND if found else exit_code(args, session)

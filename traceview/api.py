@@ -10,7 +10,7 @@ import polars as pl
 from traceview import parsers
 from traceview.analysis import gaps, header, health, moments, remarks, tree
 from traceview.analysis.callsites import wait_sites
-from traceview.analysis.card import neighbours, op_facts, product
+from traceview.analysis.card import neighbours, op_facts
 from traceview.analysis.cxx import parse_parts
 from traceview.analysis.distribution import spread_words
 from traceview.analysis.findings import Finding, Scene, ranked
@@ -23,6 +23,7 @@ from traceview.analysis.launches import ANY, Query, documents, matching
 from traceview.analysis.ops import op_totals
 from traceview.analysis.pace import pace
 from traceview.analysis.roofline import explain
+from traceview.analysis.sizing import product
 from traceview.analysis.steps import assign, step_table
 from traceview.analysis.tensors import candidates, model_tensors, read_config, seen_tensors
 from traceview.analysis.totals import gpu_totals, host_groups, host_totals
@@ -128,9 +129,9 @@ class Session(Frames, TakeAway):
         return tree.level(work, grouping, path, self.step_count(selection), self.names, self.layers)
 
     @cached_property
-    def layers(self) -> int | None:
-        """The number of layers that the kernels' calls per step speak of."""
-        return remarks.layers(self.groups())
+    def layers(self) -> remarks.Layers | None:
+        """How many layers the model has, by its modules or by the kernels' calls per step."""
+        return remarks.layer_count(self.trace.python["name"].unique(), self.groups())
 
     def path_work(self, selection: Selection, grouping: str, path: tuple[Any, ...]) -> pl.DataFrame:
         """The launches below a row of the tree, in time order: rows of `work`."""

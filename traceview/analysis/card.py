@@ -33,16 +33,6 @@ def neighbours(work: pl.DataFrame, row: dict[str, Any]) -> dict[str, dict[str, A
     return {"previous": beside(at - 1), "next": beside(at + 1)}
 
 
-def product(numbers: list[int] | None) -> int | None:
-    """Blocks of a grid or threads of a block; null where unknown."""
-    if not numbers:
-        return None
-    out = 1
-    for n in numbers:
-        out *= n
-    return out
-
-
 def op_facts(links: Links, op: int | None) -> dict[str, Any] | None:
     """What is known of a launch's op besides its shapes: sequence, forward_op, kernel_file, kernel_kwargs.
 

@@ -14,6 +14,7 @@ import polars as pl
 from traceview.analysis import intervals
 from traceview.analysis.gpus import Gpu
 from traceview.analysis.groups import grouped
+from traceview.analysis.remarks import Layers
 from traceview.trace import Trace
 
 # From the most specific to the least: where savings are equal, the more specific comes first.
@@ -91,7 +92,7 @@ class Scene:
     names: pl.DataFrame
     table: pl.DataFrame
     whole_trace: bool
-    layers: int | None
+    layers: Layers | None
     gpus: dict[int | None, Gpu | None]
     gaps: pl.DataFrame
     waits: pl.DataFrame

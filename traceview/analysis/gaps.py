@@ -28,11 +28,10 @@ GAPS = pl.Schema(_COLUMNS)
 def gaps(trace: Trace, work: pl.DataFrame) -> pl.DataFrame:
     """The gaps between the busy stretches of each device, in time order: the columns of GAPS.
 
-    next_id is the work that ends the gap and step the step of that work. cause: `after a sync` where the
-    launch call came after the gap had begun, and a wait of its thread for the GPU had ended in between or
-    shortly before (wait: its row in Trace.runtime); `host was late` where the call came late without one;
-    `queued` where it had been made before the gap began, so the GPU waited for something else; `unknown`
-    where the launch is not in the file.
+    next_id is the work that ends the gap and step the step of that work. The cause goes by the larger part:
+    `queued` where half of the gap or more lay after the launch call, so the GPU waited for something else;
+    before it, `after a sync` where the thread had waited for the GPU until then (wait: its row in
+    Trace.runtime), else `host was late`; `unknown` where the launch is not in the file.
     """
     timed = work.filter("timed")
     union = intervals.merged(timed, ["device"])
@@ -55,7 +54,7 @@ def gaps(trace: Trace, work: pl.DataFrame) -> pl.DataFrame:
         next_id="next_id",
         cause=pl.when(launched.is_null())
         .then(pl.lit("unknown"))
-        .when(launched <= pl.col("idle_from"))
+        .when(2 * (launched - pl.col("idle_from")) <= pl.col("gap_ns"))
         .then(pl.lit("queued"))
         .when(pl.col("wait").is_not_null())
         .then(pl.lit("after a sync"))

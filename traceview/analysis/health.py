@@ -8,6 +8,7 @@ from traceview.analysis import intervals
 from traceview.analysis.header import properties_of
 from traceview.analysis.steps import Steps
 from traceview.trace import Notice, Trace
+from traceview.units import fmt_percent
 
 # Fewer events than this say nothing about a clock's resolution.
 _ENOUGH = 20
@@ -51,8 +52,7 @@ def notices(trace: Trace, work: pl.DataFrame, calls: pl.DataFrame, steps: Steps)
     if work.height:
         lost = calls.filter(~pl.col("has_work")).height
         add("launches-without-work", lost, f"{lost:,} launch calls have no GPU work in the file")
-        before = work.filter(pl.col("launch_link") == "before-window").height
-        add("launched-before", before, f"{before:,} pieces of GPU work were launched before the recording")
+        add("launched-before", *_launched_before(work))
         add(*_ends_early(work, calls))
     unclear = work.filter(pl.col("launch_link") == "ambiguous").height
     add(
@@ -98,6 +98,18 @@ def notices(trace: Trace, work: pl.DataFrame, calls: pl.DataFrame, steps: Steps)
         f"the file does not name {len(unnamed)} of its GPUs: no peaks for them",
     )
     return found
+
+
+def _launched_before(work: pl.DataFrame) -> tuple[int, str]:
+    """How much GPU work has no launch in the file, and what becomes of it."""
+    before = work.filter(pl.col("launch_link") == "before-window")
+    total = int(work.filter("timed")["dur_ns"].sum())
+    share = int(before.filter("timed")["dur_ns"].sum()) / total if total else None
+    inside = before["step"].count()
+    return before.height, (
+        f"{before.height:,} pieces of GPU work ({fmt_percent(share)} of the time) were launched before the "
+        f"recording; {inside:,} of them count in the step in which they ran"
+    )
 
 
 def _ends_early(work: pl.DataFrame, calls: pl.DataFrame) -> tuple[str, int, str]:
@@ -158,7 +170,7 @@ def missing(trace: Trace, recorded: dict[str, bool], steps: Steps) -> list[dict[
     add(not recorded["shapes"], "shapes", "elements, bytes, FLOPs and floors", "record_shapes=True")
     add(not recorded["stacks"], "Python stacks", "the Python line of a launch", "with_stack=True")
     modules = trace.python["name"].cast(pl.String).str.starts_with("nn.Module: ").any()
-    add(not modules, "modules", "the module of a launch", "with_stack=True, with_modules=True")
+    add(not modules, "modules", "the module of a launch", "with_stack=True")
     add(not recorded["memory"], "memory", "allocations", "profile_memory=True")
     marked = steps.source not in ("none", "period", "graph-launch")
     add(not marked, "step markers", "the steps' own borders", "schedule=..., and prof.step() in the loop")

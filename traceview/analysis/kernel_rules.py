@@ -6,11 +6,11 @@ from typing import Any
 
 import polars as pl
 
-from traceview.analysis.card import product
 from traceview.analysis.findings import Evidence, Finding, Scene
 from traceview.analysis.gpus import Gpu
 from traceview.analysis.namefacts import NameFacts, name_facts
 from traceview.analysis.remarks import dtype_word
+from traceview.analysis.sizing import product
 from traceview.analysis.tensors import candidates, seen_tensors
 from traceview.units import fmt_count, fmt_ns, fmt_percent
 
@@ -113,7 +113,9 @@ def _of_variant(
 def _about(scene: Scene, row: dict[str, Any], first: dict[str, Any]) -> dict[str, Any]:
     """What every finding says of its variant."""
     per_step = row["calls_per_step"]
-    layers = scene.layers if scene.layers and per_step and per_step % scene.layers == 0 else None
+    layers = scene.layers.count if scene.layers and scene.layers.recorded else None
+    if scene.layers is None or not scene.layers.times(per_step):
+        layers = None
     return {
         "share": row["share"],
         "calls_per_step": per_step,
@@ -136,9 +138,9 @@ def _about(scene: Scene, row: dict[str, Any], first: dict[str, Any]) -> dict[str
 def _counts(scene: Scene, row: dict[str, Any]) -> Iterator[Evidence]:
     steps, per_step = scene.steps, row["calls_per_step"]
     working = f"{fmt_count(row['calls_in_steps'])} calls / {fmt_count(steps)} steps"
-    if scene.layers and per_step and per_step % scene.layers == 0:
-        times = int(per_step // scene.layers)
-        working += f"; {fmt_count(scene.layers)} layers, {times} in each"
+    if scene.layers and (times := scene.layers.times(per_step)):
+        said = "layers" if scene.layers.recorded else "layers, by how often most kernels run"
+        working += f"; {times} in each of {fmt_count(scene.layers.count)} {said}"
     yield Evidence("calls per step", per_step, "calls", "trace", working)
     same_kernel = scene.work.filter(pl.col("group") == row["group"])["variant"].n_unique()
     alike = "all calls of this kernel are alike" if same_kernel == 1 else f"one of {same_kernel} variants"

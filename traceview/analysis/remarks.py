@@ -1,14 +1,19 @@
 """What is odd about a group of launches, in a few words that stand beside its row."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from traceview.analysis.namefacts import NameFacts
+from traceview.analysis.sizing import product
 from traceview.units import fmt_count
 
 # A p95 this many times the median means that the mean speaks of no launch.
 _SPREAD = 3
+# A grid of as many blocks is over data that is large for one step.
+LARGE_GRID = 100_000
+_LAYER_MODULE = r"^nn\.Module: (?<class>\w*(?:Layer|Block))_(?<instance>\d+)$"
 # A count per step shared by this many kernels is taken for the number of layers.
 _KERNELS_OF_A_LAYER = 3
 _FEWEST_LAYERS = 4
@@ -36,6 +41,33 @@ def dtype_word(dtype: str) -> str:
     return _DTYPES.get(dtype, dtype)
 
 
+@dataclass(frozen=True)
+class Layers:
+    """How many layers the model has; recorded: by its modules, else guessed from the kernels' counts."""
+
+    count: int
+    recorded: bool
+
+    def times(self, per_step: float | None) -> int | None:
+        """How often a kernel runs in each layer; None where that is no whole number."""
+        if not per_step or per_step % self.count:
+            return None
+        return int(per_step // self.count)
+
+
+def layer_count(modules: pl.Series, groups: pl.DataFrame) -> Layers | None:
+    """The layers by the most instances of a module class that is called a layer or a block, else by counts.
+
+    modules: distinct names as Trace.python has them (`nn.Module: LlamaDecoderLayer_3`); groups: see `layers`.
+    """
+    instance = modules.drop_nulls().cast(pl.String).str.extract_groups(_LAYER_MODULE).struct.unnest()
+    counts = instance.drop_nulls().unique().group_by("class").len()["len"]
+    if len(counts) and (most := int(counts.to_numpy().max())) > 1:
+        return Layers(most, recorded=True)
+    guessed = layers(groups)
+    return None if guessed is None else Layers(guessed, recorded=False)
+
+
 def layers(groups: pl.DataFrame) -> int | None:
     """The number of layers that the kernels' counts speak of: the whole calls per step that most share.
 
@@ -52,7 +84,7 @@ def layers(groups: pl.DataFrame) -> int | None:
 
 
 def remark(
-    row: dict[str, Any], facts: NameFacts | None, layer_count: int | None, types: list[str] | None
+    row: dict[str, Any], facts: NameFacts | None, layer_count: Layers | None, types: list[str] | None
 ) -> str:
     """One row's remarks, the most telling first, joined by a middle dot.
 
@@ -62,12 +94,9 @@ def remark(
     if facts is not None and (facts.casts or facts.copies) and (cast := _cast(facts, types)):
         words.append(cast)
     per_step = row["calls_per_step"]
-    if layer_count and per_step and per_step == int(per_step):
-        times = per_step / layer_count
-        if times == 1:
-            words.append(f"{fmt_count(int(per_step))}/step = layers")
-        elif times == int(times):
-            words.append(f"{fmt_count(int(per_step))}/step = {int(times)} x layers")
+    if layer_count and (times := layer_count.times(per_step)):
+        sign = "=" if layer_count.recorded else "≈"
+        words.append(f"{fmt_count(per_step)}/step {sign} {'' if times == 1 else f'{times} x '}layers")
     if facts is not None and row["calls"] > 1:
         variants = row["variants"]
         words.append(
@@ -75,10 +104,8 @@ def remark(
         )
     if row["over_floor"] is not None:
         words.append(floor_word(row["over_floor"], row["suspect"], row["assumed"]) + " floor")
-    if row["grids"] == 1 and row["grid"]:
-        blocks = 1
-        for n in row["grid"]:
-            blocks *= n
+    blocks = product(row["grid"]) if row["grids"] == 1 else None
+    if blocks and blocks >= LARGE_GRID:
         words.append(f"grid {fmt_count(blocks)}")
     if facts is not None and row["p50_ns"] and row["p95_ns"] >= _SPREAD * row["p50_ns"]:
         words.append(f"p95 {row['p95_ns'] / row['p50_ns']:.0f}x p50")

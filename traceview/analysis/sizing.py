@@ -83,6 +83,16 @@ def _launcher(name: str, facts: NameFacts) -> tuple[str, int | None, int, *tuple
     )
 
 
+def product(numbers: list[int] | None) -> int | None:
+    """Blocks of a grid or threads of a block; null where unknown."""
+    if not numbers:
+        return None
+    out = 1
+    for n in numbers:
+        out *= n
+    return out
+
+
 def _product(column: str) -> pl.Expr:
     """The product of a list of up to three whole numbers; null where the list is null or not positive."""
     parts = [pl.col(column).list.get(i, null_on_oob=True).fill_null(1) for i in range(3)]

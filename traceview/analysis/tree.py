@@ -8,7 +8,7 @@ import polars as pl
 from traceview.analysis import intervals
 from traceview.analysis.groups import GROUPINGS, along, grouped, inside
 from traceview.analysis.namefacts import name_facts
-from traceview.analysis.remarks import remark
+from traceview.analysis.remarks import Layers, remark
 from traceview.analysis.work import numbered
 
 # More rows than anyone reads; the others are added up in one last row, so that the shares stay whole.
@@ -31,7 +31,7 @@ def level(
     path: tuple[Any, ...],
     steps: int,
     names: pl.DataFrame,
-    layers: int | None,
+    layers: Layers | None,
 ) -> pl.DataFrame:
     """What lies below `path`, largest first.
 
@@ -132,6 +132,6 @@ def _list(text: str | None) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _remark(row: dict[str, Any], layers: int | None) -> str:
+def _remark(row: dict[str, Any], layers: Layers | None) -> str:
     facts = name_facts(row["name"] or "") if row["level"] in ("group", "variant") else None
     return remark(row, facts, layers, [str(t) for t in _list(row["input_types"])])

@@ -155,6 +155,7 @@ class Session(Frames, TakeAway):
             "schema": "traceview.launches/1",
             "selection": selection.as_dict(),
             "total": rows.height,
+            "origin_ns": self.origin_ns,
             "rows": self.launch_documents(shown),
         }
 

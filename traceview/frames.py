@@ -145,6 +145,12 @@ class Frames:
             windows = windows.filter(pl.col("phase").cast(pl.String) == selection.phase)
         return windows["index"].to_list()
 
+    @property
+    def origin_ns(self) -> int:
+        """The moment that tables count starts from: the first step's begin, or earlier work's."""
+        first = [self.found_steps.windows["begin_ns"].min(), self.work.filter("timed")["begin_ns"].min()]
+        return min((at for at in first if isinstance(at, int)), default=0)
+
     def must_hold(self, selection: Selection) -> None:
         """Raise TraceError (wrong usage) for a phase or a device that the trace does not have."""
         phases = self.found_steps.windows["phase"].drop_nulls().unique().cast(pl.String).sort().to_list()

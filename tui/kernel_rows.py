@@ -17,7 +17,7 @@ from traceview.widgets.tree_table import Path, TreeRow
 # What `s` goes through: the frame's column and its title; the share is the order of the frame itself.
 ORDERS = {
     "sum_ns": "share",
-    "gone_ns": "saves \N{LESS-THAN OR EQUAL TO}",
+    "saves_ns": "saves \N{LESS-THAN OR EQUAL TO}",
     "calls_per_step": "calls/step",
     "mean_ns": "mean",
     "p95_ns": "p95",
@@ -51,11 +51,11 @@ def columns(
     is always there.
     """
     one = steps == 1
-    saves = Column("gone", ORDERS["gone_ns"], 8, "right", priority=5 if order != "gone_ns" else 0)
+    saves = Column("gone", ORDERS["saves_ns"], 8, "right", priority=5 if order != "saves_ns" else 0)
     found = [Column("per_step", "self" if by_op else "time" if one else "per step", 8, "right")]
     if by_op:
         found.append(Column("op_total", "op total", 8, "right", priority=1))
-    if order == "gone_ns":
+    if order == "saves_ns":
         found.append(saves)
     found += [
         Column("calls" if one else "calls_per_step", "calls" if one else "calls/step", 10, "right"),

@@ -20,6 +20,7 @@ SHORT_KERNEL_NS = 5_000
 SHORT_SHARE_OF_CALLS = 0.5
 SHORT_PER_STEP = 100
 _MOST_STEPS = 3
+_MOSTLY = 0.9  # of the time: that one is named
 
 
 def trace_findings(scene: Scene) -> Iterator[Finding]:
@@ -87,9 +88,11 @@ def _host_sync(scene: Scene, total: int, count: int) -> Finding:
     waits = pl.concat([scene.gaps, scene.waits], how="horizontal").filter(pl.col("cause") == "after a sync")
     calls = waits.group_by("wait_name", "wait_site").agg(sum_ns=pl.col("dur_ns").sum(), gaps=pl.len())
     worst = calls.sort("sum_ns", descending=True).row(0, named=True)
+    one = worst["sum_ns"] >= _MOSTLY * total and worst["wait_name"]
+    waited = one or "the host has waited for it"
     return Finding(
         "host-sync",
-        f"the GPU is idle after {worst['wait_name']}: {fmt_percent(total / scene.span_ns)} of the time",
+        f"the GPU is idle after {waited}: {fmt_percent(total / scene.span_ns)} of the time",
         total // scene.steps,
         launch=waits.sort("dur_ns", descending=True)["next_id"][0],
         evidence=(

@@ -15,6 +15,8 @@ from traceview.analysis.work import numbered
 MOST_ROWS = 300
 REST = "rest"
 
+# Work that could be left out altogether.
+_COULD_GO = ("copy-cast", "memcpy")
 _WORDS = {
     "op_name": "op",
     "module_path": "module",
@@ -70,6 +72,8 @@ def level(
         .truediv(max(steps, 1)),
     )
     shown = shown.with_columns(perfect_ns=pl.when(pl.col("over_floor").is_not_null()).then("perfect_ns"))
+    could_go = pl.coalesce(pl.col("family").cast(pl.String), pl.col("key").cast(pl.String)).is_in(_COULD_GO)
+    shown = shown.with_columns(saves_ns=pl.when(could_go).then("gone_ns").otherwise("perfect_ns"))
     rows = shown.to_dicts()
     below = len(path) + 1 < len(GROUPINGS[grouping])
     left_out = table.height - MOST_ROWS

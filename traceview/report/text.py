@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, Literal
 
 from traceview import charts
@@ -176,10 +177,16 @@ def fmt_per_step(calls: float | None) -> str:
 
 
 def fmt_dims(dims: Any) -> str:
-    """Shapes as text: `[495552, 1, 576] [495552, 1, 576] []`; a list of tensors keeps its brackets."""
+    """Shapes as text: `[495552, 1, 576] [495552, 1, 576] []`; a list of tensors keeps its brackets.
+
+    What repeats more than twice in a row is written once: `[] x 12`.
+    """
     if dims is None:
         return "-"
-    return " ".join(str(d).replace('"', "") for d in dims) if isinstance(dims, list) else str(dims)
+    if not isinstance(dims, list):
+        return str(dims)
+    runs = [(str(shape).replace('"', ""), len(list(run))) for shape, run in groupby(dims, key=str)]
+    return " ".join(f"{shape} x {n}" if n > 2 else " ".join([shape] * n) for shape, n in runs)
 
 
 def fmt_grid(grid: list[int] | None) -> str:
@@ -192,9 +199,8 @@ def fmt_grid(grid: list[int] | None) -> str:
 
 
 def launches_table(document: dict[str, Any], style: Style, width: int) -> str:
-    """The launches document as a table; start counts from the first launch shown, untimed ones aside."""
-    rows = document["rows"]
-    first = min((r["begin_ns"] for r in rows if r["timed"]), default=0)
+    """The launches document as a table; start counts from the document's origin."""
+    rows, first = document["rows"], document["origin_ns"]
     body = [
         [
             str(r["id"]),
@@ -211,9 +217,8 @@ def launches_table(document: dict[str, Any], style: Style, width: int) -> str:
         ]
         for r in rows
     ]
-    head = (
-        f"{fmt_count(len(rows))} of {fmt_count(document['total'])} launches; start counts from the first\n\n"
-    )
+    counts = f"{fmt_count(len(rows))} of {fmt_count(document['total'])} launches"
+    head = f"{counts}; start counts from the trace's first step\n\n"
     return head + rendered(style, _LAUNCH_COLUMNS, body, width)
 
 

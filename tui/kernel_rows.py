@@ -51,7 +51,7 @@ def columns(
     is always there.
     """
     one = steps == 1
-    saves = Column("gone", ORDERS["saves_ns"], 8, "right", priority=5 if order != "saves_ns" else 0)
+    saves = Column("saves", ORDERS["saves_ns"], 8, "right", priority=5 if order != "saves_ns" else 0)
     found = [Column("per_step", "self" if by_op else "time" if one else "per step", 8, "right")]
     if by_op:
         found.append(Column("op_total", "op total", 8, "right", priority=1))

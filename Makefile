@@ -6,7 +6,7 @@ PIP := $(PYTHON) -m pip --quiet --disable-pip-version-check
 RUNS := $(VENV)/.runs
 DEVELOPS := $(VENV)/.develops
 
-.PHONY: help run test check lint types format bench soak clean
+.PHONY: help run test check lint types format bench soak pictures clean
 .DEFAULT_GOAL := help
 
 help:
@@ -18,6 +18,7 @@ help:
 	@echo "make format   put the code into shape"
 	@echo "make bench    time and memory of reading a large trace"
 	@echo "make soak     the property tests, many more examples"
+	@echo "make pictures draw the screens of docs/ anew"
 	@echo "make clean    remove .venv and everything built"
 
 run: $(RUNS)
@@ -45,6 +46,9 @@ bench: $(RUNS)
 
 soak: $(DEVELOPS)
 	@$(PYTHON) -m pytest -n 2 --hypothesis-profile=soak tests/property $(ARGS)
+
+pictures: $(RUNS)
+	@$(PYTHON) docs/pictures/make.py
 
 clean:
 	@rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

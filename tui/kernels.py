@@ -195,7 +195,7 @@ class Kernels(Level):
             f"by {self._words[0]}",
             "self: of its own launches; total: its inner ops' too" if self.by_op else "",
             f"{fmt_count(steps)} steps, work where it was launched" if steps > 1 else "",
-            SAID if any(MARK in column.title for column in self.table().columns) else "",
+            SAID if any(MARK in title for title in self.table().titles) else "",
         )
 
     def _total(self) -> int:

@@ -223,7 +223,7 @@ class Launches(Level):
             *self.spread,
             f"{fmt_count(untimed)} without a time" if untimed else "",
             f"start counts from {origin}",
-            SAID if any(MARK in column.title for column in self.table().columns) else "",
+            SAID if any(MARK in title for title in self.table().titles) else "",
         )
 
     def row_cells(self) -> tuple[Sequence[Title], Sequence[str]] | None:

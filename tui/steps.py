@@ -136,7 +136,10 @@ class Steps(Level):
     def pinned(self, steps: pl.DataFrame) -> Mapping[str, str]:
         """The row for all steps: their sums."""
         of_phase = f" {self.shown.phase}" if self.shown.phase else ""
-        name = "the whole trace" if steps.height == 1 else f"all {fmt_count(steps.height)}{of_phase} steps"
+        name = f"all {fmt_count(steps.height)}{of_phase} steps"
+        if steps.height == 1:
+            whole = self.state.session.found_steps.whole_trace
+            name = "the whole trace" if whole else "the only step"
         times = ("wall_ns", "busy_ns", "sum_ns", "idle_ns", "sum_by_clock_ns")
         sums = {c: fmt_ns(int(steps[c].sum())) for c in times}
         return {

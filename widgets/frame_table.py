@@ -241,6 +241,11 @@ class FrameTable(RowView):
 
     # --- drawing -------------------------------------------------------------------------------------------
 
+    @property
+    def titles(self) -> list[str]:
+        """The titles of the columns that found room."""
+        return [placed.column.title for placed in self._placed]
+
     def columns_resized(self) -> None:
         """Place the columns in the width there is; formatted rows hold for the columns they were made for."""
         self._placed = place(self.columns, self.room.width - GUTTER, self.show_all_columns)

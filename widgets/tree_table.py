@@ -274,6 +274,11 @@ class TreeTable(RowView):
 
     # --- drawing -------------------------------------------------------------------------------------------
 
+    @property
+    def titles(self) -> list[str]:
+        """The titles of the columns that found room."""
+        return [placed.column.title for placed in self._placed]
+
     def columns_resized(self) -> None:
         """Place name, share and figures in the width there is."""
         width = self.room.width - GUTTER

@@ -9,9 +9,7 @@ import os
 from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
-
-os.environ |= {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
-os.environ.pop("NO_COLOR", None)
+from tempfile import TemporaryDirectory
 
 from rich.color import blend_rgb
 from rich.segment import Segment
@@ -20,12 +18,13 @@ from rich.terminal_theme import SVG_EXPORT_THEME as THEME
 from textual.pilot import Pilot
 from textual.strip import Strip
 
-from traceview.demo import demo_path
+from traceview.demo import save_demo
 from traceview.tui.app import TraceApp
 from traceview.tui.opening import Loading
 from traceview.units import cell_width
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
+TRACE = Path("demo-decode.pt.trace.json")
 SIZE = (120, 40)
 # The way through the screens: a picture's name, and the keys that lead to it from the one before.
 WALK = {
@@ -58,8 +57,14 @@ EDGES = {
 
 
 def main() -> None:
-    """Draw all of them."""
-    for name, svg in asyncio.run(drawn(demo_path())).items():
+    """Draw all of them, in all colours whatever terminal this runs in."""
+    os.environ |= {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    os.environ.pop("NO_COLOR", None)
+    with TemporaryDirectory() as folder:
+        os.chdir(folder)  # so that the path on the screens is the name alone
+        save_demo(TRACE)
+        found = asyncio.run(drawn(TRACE))
+    for name, svg in found.items():
         path = HERE / f"{name}.svg"
         path.write_text(svg, encoding="utf-8")
         print(f"{path.name}: {len(svg.encode()) / 1e3:.0f} KB")
@@ -68,7 +73,7 @@ def main() -> None:
 async def drawn(trace: Path) -> dict[str, str]:
     """The screens of WALK as SVG, by name."""
     found = {}
-    async with TraceApp([trace]).run_test(size=SIZE) as pilot:
+    async with TraceApp([trace], reading=lambda: {"use_cache": False}).run_test(size=SIZE) as pilot:
         while isinstance(pilot.app.screen, Loading):
             await pilot.pause(0.01)
         await settled(pilot)

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Protocol, cast
 import polars as pl
 
 from traceview import __version__
-from traceview.analysis import named_frames, query
+from traceview.analysis import named_frames, query, tree
 from traceview.analysis.attribution import Links
 from traceview.analysis.compare import Side, compare
 from traceview.analysis.cut import Part, everything, part, step_windows
@@ -46,6 +46,8 @@ class Asked(Protocol):
     def steps(self, selection: Selection = EVERYTHING) -> pl.DataFrame: ...
     def groups(self, selection: Selection = EVERYTHING) -> pl.DataFrame: ...
     def trace_facts(self) -> dict[str, Any]: ...
+    def step_count(self, selection: Selection = EVERYTHING) -> int: ...
+    def tree(self, selection: Selection, grouping: str, path: tuple[Any, ...] = ()) -> pl.DataFrame: ...
     def side(self, selection: Selection = EVERYTHING) -> Side: ...
     def table(self, name: str, selection: Selection = EVERYTHING) -> pl.DataFrame: ...
     def raw_events(self, places: Iterable[tuple[int, int]]) -> Iterator[tuple[bytes, dict[str, Any]]]: ...
@@ -81,6 +83,24 @@ class TakeAway:
         """
         others = selection if after_selection is None else after_selection
         return compare(self.side(selection), after.side(others), variants)
+
+    def groups_document(self: Asked, selection: Selection = EVERYTHING, by: str = "kernel") -> dict[str, Any]:
+        """The document of `groups --format json`: the tree's rows by kernel, family, op, module, ... ."""
+        if by in ("kernel", "family"):
+            table = self.tree(selection, "kernel")
+            if by == "kernel" and table.height:
+                below = [self.tree(selection, "kernel", (key,)) for key in table["key"]]
+                table = pl.concat(below).sort("sum_ns", descending=True, maintain_order=True)
+        else:
+            table = self.tree(selection, by)
+        return {
+            "schema": "traceview.groups/1",
+            "selection": selection.as_dict(),
+            "by": by,
+            "steps": self.step_count(selection),
+            "total_ns": int(self.selected(selection).filter("timed")["dur_ns"].sum()),
+            "rows": tree.rows(table),
+        }
 
     def table(self: Asked, name: str, selection: Selection = EVERYTHING) -> pl.DataFrame:
         """One of named_frames.TABLES. Selected steps narrow every table, a device the GPU work alone.

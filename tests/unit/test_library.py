@@ -100,7 +100,7 @@ def keys(value: Any) -> Iterator[str]:
             yield from keys(inner)
 
 
-@pytest.mark.parametrize("name", ["summary", "launches", "check", "findings", "gaps", "compare", "query"])
+@pytest.mark.parametrize("name", ["summary", "launches", "check", "findings", "gaps", "groups", "compare", "query"])
 def test_the_guide_describes_every_key_of_every_document(asked: traceview.Session, name: str) -> None:
     rows = asked.query("SELECT 1 AS rows")
     documents = {
@@ -109,6 +109,7 @@ def test_the_guide_describes_every_key_of_every_document(asked: traceview.Sessio
         "check": asked.check,
         "findings": asked.findings_document,
         "gaps": asked.gaps_document,
+        "groups": asked.groups_document,
         "compare": lambda: asked.compare(asked, variants=True),
         "query": lambda: query_report.document("SELECT 1", rows, 1, {"rows": "integer"}, {}),
     }

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from traceview.analysis import intervals
-from traceview.analysis.groups import GROUPINGS, along, grouped, inside
+from traceview.analysis.groups import GROUPINGS, along, grouped, inside, whole_ns
 from traceview.analysis.namefacts import name_facts
 from traceview.analysis.remarks import Layers, remark
 from traceview.analysis.work import numbered
@@ -74,15 +74,46 @@ def level(
     shown = shown.with_columns(perfect_ns=pl.when(pl.col("over_floor").is_not_null()).then("perfect_ns"))
     could_go = pl.coalesce(pl.col("family").cast(pl.String), pl.col("key").cast(pl.String)).is_in(_COULD_GO)
     shown = shown.with_columns(saves_ns=pl.when(could_go).then("gone_ns").otherwise("perfect_ns"))
-    rows = shown.to_dicts()
+    records = shown.to_dicts()
     below = len(path) + 1 < len(GROUPINGS[grouping])
     left_out = table.height - MOST_ROWS
     return shown.with_columns(
-        label=pl.Series([_label(row, left_out) for row in rows], dtype=pl.String),
-        remark=pl.Series([_remark(row, layers) for row in rows], dtype=pl.String),
+        label=pl.Series([_label(row, left_out) for row in records], dtype=pl.String),
+        remark=pl.Series([_remark(row, layers) for row in records], dtype=pl.String),
         expandable=(pl.col("level") != REST) & pl.lit(below),
         per_step_ns=pl.col("sum_ns") / max(steps, 1),
     )
+
+
+# What the groups document says of a row.
+ROW_KEYS = (
+    "label",
+    "name",
+    "family",
+    "op",
+    "calls",
+    "calls_per_step",
+    "sum_ns",
+    "per_step_ns",
+    "share",
+    "mean_ns",
+    "p50_ns",
+    "p95_ns",
+    "min_ns",
+    "max_ns",
+    "variants",
+    "over_floor",
+    "suspect",
+    "exposed_ns",
+    "saves_ns",
+    "remark",
+)
+
+
+def rows(table: pl.DataFrame) -> list[dict[str, Any]]:
+    """A level of the tree as records with ROW_KEYS; times in whole nanoseconds."""
+    whole = [whole_ns(pl.col(name)) for name in ("per_step_ns", "saves_ns")]
+    return table.with_columns(whole).select(ROW_KEYS).to_dicts()
 
 
 def ceilings(work: pl.DataFrame, grouping: str, path: tuple[Any, ...]) -> pl.DataFrame:

@@ -5,6 +5,7 @@ COMMANDS = {
     "open": "open the terminal UI (the word may be left out)",
     "demo": "open a decode trace that the program makes itself",
     "summary": "steps and kernel groups",
+    "groups": "GPU work by kernel, op, module, Python line, ...",
     "launches": "single launches",
     "findings": "what stands out, with evidence",
     "gaps": "idle time by cause",

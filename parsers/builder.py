@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -206,8 +207,8 @@ def _arguments(kind: str, raws: list[msgspec.Raw], lost: set[int]) -> dict[str, 
         ]
         return {"value": columns.strings(value, lost)}
     _older_spellings(values)
-    spelled = {c: values.pop(c) for c in events.SPELLED if c in values}
-    out = columns.spellings(spelled) if spelled else {}
+    listed = {c: values.pop(c) for c in events.LISTS if c in values}
+    out = columns.lists(listed, lost) if listed else {}
     for column, some in values.items():
         if column in wanted and not columns.all_missing(some):
             out[column] = _CONVERT[wanted[column].base_type()](some, lost)
@@ -245,13 +246,11 @@ def concat(frames: Iterable[Frames]) -> Frames:
     return {kind: pl.concat(some, how="diagonal", rechunk=False) for kind, some in parts.items()}
 
 
-def finished(frames: Frames, kinds: Kinds) -> tuple[Frames, list[int]]:
+def finished(frames: Frames, kinds: Kinds) -> Frames:
     """The frames of a Trace from all batches, rows numbered; `frames` is emptied on the way to save memory.
 
-    Pairs become slices, equal shapes get one spelling, and what needs the whole file is found out. Also
-    the offsets of events whose shapes were no lists.
+    Pairs become slices, and what needs the whole file is found out.
     """
-    odd: list[int] = []
     if "pairs" in frames:
         slices = [_in_one_piece(frames, "slices")] if "slices" in frames else []
         slices.append(paired(_in_one_piece(frames, "pairs")))
@@ -263,39 +262,37 @@ def finished(frames: Frames, kinds: Kinds) -> tuple[Frames, list[int]]:
     }
     for kind, declared in schema.FRAMES.items():
         if kind in frames:
-            out[kind] = _completed(kind, _in_one_piece(frames, kind), odd).select(list(declared))
+            out[kind] = _completed(kind, _in_one_piece(frames, kind)).select(list(declared))
         elif kind not in out:
             out[kind] = schema.empty(kind)
-    return out, odd
+    return out
 
 
 def _in_one_piece(frames: Frames, kind: str) -> pl.DataFrame:
-    """Take a frame out and copy it together column by column, letting each piece go at once.
+    """Take a frame out and copy it together, two columns at a time, letting each piece go at once.
 
     Columns of the schema that no batch had a value for are added.
     """
-    pieces = frames.pop(kind)
-    length, whole = len(pieces), []
-    for column, dtype in _SCHEMAS[kind].items():
-        if column in pieces.columns:
-            whole.append(pieces[column].rechunk())
-            pieces = pieces.drop(column)
-        elif column != "id":
-            whole.append(columns.nulls(dtype, length).alias(column))
-    return pl.DataFrame(whole)
+    frame = frames.pop(kind)
+    length, pieces = len(frame), frame.to_dict()
+    del frame
+
+    def whole(column: str) -> pl.Series:
+        if column in pieces:
+            return pieces.pop(column).rechunk()
+        return columns.nulls(_SCHEMAS[kind][column], length).alias(column)
+
+    with ThreadPoolExecutor(2) as threads:
+        return pl.DataFrame(list(threads.map(whole, [c for c in _SCHEMAS[kind] if c != "id"])))
 
 
 _NO_NEGATIVE = pl.when(pl.col("dur_ns") >= 0).then(pl.col("dur_ns"))
 
 
-def _completed(kind: str, frame: pl.DataFrame, odd: list[int]) -> pl.DataFrame:
+def _completed(kind: str, frame: pl.DataFrame) -> pl.DataFrame:
     """One frame's columns that depend on other columns or on the whole file."""
     declared = schema.FRAMES[kind]
     if kind == "ops":
-        for column in ("input_dims", "input_types", "input_strides", "concrete_inputs"):
-            compact, no_list = columns.compact_lists(frame[column])
-            odd += frame["offset"].filter(no_list).to_list()
-            frame = frame.with_columns(compact.alias(column))
         frame = frame.with_columns(
             finished=pl.when(pl.col("dur_ns") < 0).then(pl.lit(False)).otherwise(pl.col("finished"))
         )

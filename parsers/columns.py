@@ -154,41 +154,32 @@ def last_numbers(texts_: Sequence[str | None]) -> pl.Series:
     return integers([match[1] if match else None for match in found], set())
 
 
-def spellings(values: Mapping[str, Sequence[Raw]]) -> dict[str, pl.Series]:
-    """JSON values as the file spells them, Categorical; `compact_lists` makes one spelling of each.
+def lists(values: Mapping[str, Sequence[Raw]], lost: Lost) -> dict[str, pl.Series]:
+    """JSON lists (shapes, types) as compact text, Categorical; what is no list becomes null.
 
-    The columns come together because their rows do: most are like an earlier row in all of them.
+    The columns come together because their rows do: most are like an earlier row in all of them, so each
+    distinct one is looked at once.
     """
     numbered = Numbered()
     codes = numbered.codes(list(map(b"\0".join, zip(*values.values(), strict=True))))  # no NUL stands in JSON
-    rows = [row.decode("utf-8", "replace").split("\0") for row in numbered]
-    distinct = pl.DataFrame(
-        [pl.Series(c, some, dtype=TEXT) for c, some in zip(values, zip(*rows, strict=True), strict=True)]
-    )
-    return distinct[codes].to_dict()
+    spelled = [row.split(b"\0") for row in numbered]
+    compact = [[_compact_list(text) for text in row] for row in spelled]
+    odd = [
+        any(kept is None and text != b"null" for text, kept in zip(*pair, strict=True))
+        for pair in zip(spelled, compact, strict=True)
+    ]
+    if any(odd):
+        lost.update(np.flatnonzero(np.array(odd)[codes]).tolist())
+    texts_ = zip(values, zip(*compact, strict=True), strict=True)
+    return pl.DataFrame([pl.Series(column, some, dtype=TEXT) for column, some in texts_])[codes].to_dict()
 
 
-def _compact_list(text: str | None) -> str | None:
+def _compact_list(text: bytes) -> str | None:
     try:
-        value = msgspec.json.decode(text or "null")
+        value = msgspec.json.decode(text)
     except (msgspec.MsgspecError, RecursionError):
         return None
     return msgspec.json.encode(value).decode() if isinstance(value, list) else None
-
-
-def compact_lists(spelled: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """JSON lists (shapes, types) as compact text; each distinct spelling is looked at once.
-
-    Also which rows hold something that is no list: they become null.
-    """
-    distinct = spelled.unique().drop_nulls()
-    texts_ = distinct.cast(pl.String).to_list()
-    compact = [_compact_list(t) for t in texts_]
-    if compact == texts_:
-        return spelled, pl.Series([False]).new_from_index(0, len(spelled))
-    column = spelled.replace_strict(distinct, pl.Series(compact, dtype=TEXT), default=None, return_dtype=TEXT)
-    odd = [t for t, c in zip(texts_, compact, strict=True) if c is None and t != "null"]
-    return column, spelled.cast(pl.String).is_in(odd).fill_null(False) if odd else column.is_null() & False
 
 
 def compact_json(values: bytes) -> list[str]:

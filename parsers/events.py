@@ -103,7 +103,7 @@ class TrackArgs(Struct, gc=False):
     sort_index: Any = None
 
 
-SPELLED = ("concrete_inputs", "input_types", "input_strides", "input_dims")  # kept as the file spells them
+LISTS = ("concrete_inputs", "input_types", "input_strides", "input_dims")  # kept as JSON text
 
 ARGS: dict[str, type[Struct]] = {
     "gpu": GpuArgs,

@@ -24,7 +24,7 @@ from traceview.parsers.worker import Part
 from traceview.trace import EventCounts, Trace
 
 _SAMPLE = 256 << 10
-_PART = 8 << 20  # what a worker gets at a time
+_PART = 9 << 20  # what a worker gets at a time
 _PARALLEL_FROM = 32 << 20  # smaller files are read sooner than workers have started
 _MAX_WORKERS = 4
 _PROGRESS_EVERY = 0.05  # seconds
@@ -230,7 +230,7 @@ class _Reading:
         if not self._frames:
             return None
         kinds = Kinds(self._kinds)
-        frames, _ = finished(concat(list(self._frames)), kinds)
+        frames = finished(concat(list(self._frames)), kinds)
         counts = _counts(kinds, len(self._set_aside), len(self._repaired))
         return self._made(frames, counts, complete=False)
 
@@ -241,8 +241,8 @@ class _Reading:
         self._layout = _layout(start.layout, self._header)
         batches = concat(self._frames)
         self._frames.clear()  # from here on each frame is let go as soon as it is copied together
-        frames, odd = finished(batches, self._kinds)
-        repaired = sorted({*self._repaired, *odd})
+        frames = finished(batches, self._kinds)
+        repaired = sorted(set(self._repaired))
         if outcome.junk_at is not None:
             end.damaged_at = outcome.junk_at
         # An array may lack its closing bracket; other text that ends inside the list is cut off.

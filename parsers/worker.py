@@ -18,7 +18,7 @@ from traceview.parsers.builder import Batch, Kinds, concat
 from traceview.parsers.careful import Careful
 from traceview.parsers.source import PlainText
 
-WORKER_WINDOW = 2 << 20
+WORKER_WINDOW = 3 << 20
 
 
 class Setup(msgspec.Struct):

@@ -237,7 +237,7 @@ class Session(Frames, TakeAway):
         marked_groups (`group` numbers) and marked_launches (ids) replace the `top` largest kernels, and keep
         the findings to those. The biggest launch of what is noted gets its shapes, floor and call site.
         """
-        groups = self.groups(selection)
+        groups = self.kernel_rows(selection)
         marked = bool(marked_groups or marked_launches)
         chosen = groups.filter(pl.col("group").is_in(marked_groups)) if marked else groups.head(top)
         launches = self.work.filter(pl.col("id").is_in(marked_launches)).sort("begin_ns", "id")
@@ -249,7 +249,7 @@ class Session(Frames, TakeAway):
         found = [f for f in self.findings(selection) if about is None or f.group in about]
         content = note.Content(
             self.summary(selection),
-            chosen.select(*GROUP_KEYS).to_dicts(),
+            tree.rows(chosen),
             finding_documents(found[:findings]),
             self.launch_documents(launches),
             next(iter(self.launch_documents(biggest)), None),

@@ -47,6 +47,7 @@ class Asked(Protocol):
     def groups(self, selection: Selection = EVERYTHING) -> pl.DataFrame: ...
     def trace_facts(self) -> dict[str, Any]: ...
     def step_count(self, selection: Selection = EVERYTHING) -> int: ...
+    def kernel_rows(self, selection: Selection = EVERYTHING) -> pl.DataFrame: ...
     def tree(self, selection: Selection, grouping: str, path: tuple[Any, ...] = ()) -> pl.DataFrame: ...
     def side(self, selection: Selection = EVERYTHING) -> Side: ...
     def table(self, name: str, selection: Selection = EVERYTHING) -> pl.DataFrame: ...
@@ -84,22 +85,25 @@ class TakeAway:
         others = selection if after_selection is None else after_selection
         return compare(self.side(selection), after.side(others), variants)
 
+    def kernel_rows(self: Asked, selection: Selection = EVERYTHING) -> pl.DataFrame:
+        """All kernels as the tree has them, family by family put together: tree.level, largest first."""
+        families = self.tree(selection, "kernel")
+        if not families.height:
+            return families
+        levels = [self.tree(selection, "kernel", (key,)) for key in families["key"]]
+        return pl.concat(levels).sort("sum_ns", descending=True, maintain_order=True)
+
     def groups_document(self: Asked, selection: Selection = EVERYTHING, by: str = "kernel") -> dict[str, Any]:
         """The document of `groups --format json`: the tree's rows by kernel, family, op, module, ... ."""
-        if by in ("kernel", "family"):
-            table = self.tree(selection, "kernel")
-            if by == "kernel" and table.height:
-                below = [self.tree(selection, "kernel", (key,)) for key in table["key"]]
-                table = pl.concat(below).sort("sum_ns", descending=True, maintain_order=True)
-        else:
-            table = self.tree(selection, by)
+        grouping = "kernel" if by == "family" else by
+        rows = self.kernel_rows(selection) if by == "kernel" else self.tree(selection, grouping)
         return {
             "schema": "traceview.groups/1",
             "selection": selection.as_dict(),
             "by": by,
             "steps": self.step_count(selection),
             "total_ns": int(self.selected(selection).filter("timed")["dur_ns"].sum()),
-            "rows": tree.rows(table),
+            "rows": tree.rows(rows),
         }
 
     def table(self: Asked, name: str, selection: Selection = EVERYTHING) -> pl.DataFrame:

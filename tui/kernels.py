@@ -215,8 +215,8 @@ class Kernels(Level):
         return titles, [row.label, fmt_percent(row.share), *self.rows.cells(row.path)]
 
     def command_line(self) -> list[str]:
-        """The summary, whose groups are these kernels."""
-        return ["summary", self.state.session.trace.path, *self.state.options]
+        """The groups that the tree unfolds."""
+        return ["groups", self.state.session.trace.path, "--by", self.state.grouping, *self.state.options]
 
     def apply_filter(self, text: str) -> None:
         """Rows whose name holds the text, and what leads to them."""

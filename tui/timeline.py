@@ -170,9 +170,8 @@ class TimelineLevel(Level):
         return among.row_cells()
 
     def command_line(self) -> list[str]:
-        """The launches in the order of time."""
-        words = ["launches", self.state.session.trace.path, *self.state.selection.options()]
-        return [*words, "--sort", "time", "--limit", "0"]
+        """The gaps of the lanes; the launches have a command of their own."""
+        return ["gaps", self.state.session.trace.path, *self.state.options]
 
     @property
     def launch_here(self) -> int | None:

@@ -88,6 +88,7 @@ def level(
 # What the groups document says of a row.
 ROW_KEYS = (
     "label",
+    "short_name",
     "name",
     "family",
     "op",

@@ -29,8 +29,8 @@ _GROUPS = [
     Column("per step"),
     Column("calls/step"),
     Column("mean"),
-    Column("p95"),
-    Column("max"),
+    Column("x floor"),
+    Column("saves <="),
 ]
 _LAUNCHES = [
     Column("id"),
@@ -106,13 +106,13 @@ def _groups_table(groups: Sequence[dict[str, Any]], summary: dict[str, Any], wid
     steps = max(1, summary["steps"]["count"])
     rows = [
         [
-            g["short_name"],
+            g["label"],
             fmt_percent(g["share"]),
             fmt_ns(g["sum_ns"] / steps),
             fmt_per_step(g["calls_per_step"]),
             fmt_ns(g["mean_ns"]),
-            fmt_ns(g["p95_ns"]),
-            fmt_ns(g["max_ns"]),
+            "-" if g["over_floor"] is None else f"{g['over_floor']:.1f}{'?' if g['suspect'] else ''}",
+            fmt_ns(g["saves_ns"]),
         ]
         for g in groups
     ]

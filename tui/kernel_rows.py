@@ -76,7 +76,7 @@ def columns(
         # Where a column of its own carries the mark, the remarks need not.
         Column(
             "remark",
-            leans.floor_title("what is odd") if width < ROOMY else "what is odd",
+            leans.remark_title("what is odd") if width < ROOMY else "what is odd",
             _remark_width(width),
             priority=2,
             grow=True,

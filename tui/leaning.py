@@ -15,10 +15,11 @@ _BY_MARKER = 1.0  # confidence of steps that the trace itself marks
 
 @dataclass(frozen=True)
 class Leaning:
-    """True: figures of this kind lean on something missing."""
+    """True: figures of this kind lean on something missing or unsure; `unsure`: floors, and there are some."""
 
     ops: bool = False
     floors: bool = False
+    unsure: bool = False
     steps: bool = False
 
     def ops_title(self, title: str = "op") -> str:
@@ -26,8 +27,12 @@ class Leaning:
         return title + MARK if self.ops else title
 
     def floor_title(self, title: str) -> str:
-        """The title of a column of floors, or of what is made from them."""
+        """The title of a column of floors."""
         return title + MARK if self.floors else title
+
+    def remark_title(self, title: str) -> str:
+        """The title of a column that also speaks of floors, where there are some."""
+        return title + MARK if self.unsure else title
 
 
 NOT_LEANING = Leaning()
@@ -39,9 +44,11 @@ def leaning(session: Session) -> Leaning:
     total = int(timed["dur_ns"].sum())
     without = int(timed.filter(pl.col("op").is_null())["dur_ns"].sum())
     peaks = [None if gpu is None else gpu.bandwidth_gbs for gpu in session.gpus.values()]
+    doubted = [peak for peak in peaks if peak is None or peak.confidence not in SURE]
     confidence = session.found_steps.confidence
     return Leaning(
         ops=total > 0 and without / total >= MATTERS,
-        floors=any(peak is None or peak.confidence not in SURE for peak in peaks),
+        floors=bool(doubted),
+        unsure=any(doubted),
         steps=confidence is not None and confidence < _BY_MARKER,
     )

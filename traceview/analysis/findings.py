@@ -28,6 +28,7 @@ KINDS = (
     "idle-gap",
     "launch-bound",
     "many-short-kernels",
+    "small-grid",
     "below-floor",
     "dominant-kernel",
 )

@@ -18,6 +18,9 @@ from traceview.units import fmt_count, fmt_ns, fmt_percent
 LEAST_SHARE = 0.01
 DOMINANT_SHARE = 0.25
 LEAST_EXPOSED = 0.02
+# A grid of less than one block for so many multiprocessors leaves most of the GPU empty.
+FEW_BLOCKS = 4
+LEAST_SMALL = 0.02
 # A copy of this much in one call is a tensor's whole store, not a slice of it.
 LARGE_COPY_BYTES = 64_000_000
 # Kernels reach 80 to 90 % of peak bandwidth; this far over the floor there is something to gain.
@@ -51,7 +54,10 @@ def _of_variant(
     exposed = int(row["exposed_ns"] or 0)
     shown = _about(scene, row, first)
     types = _list(first["input_types"])
-    evidence = (*_counts(scene, row), *_sizes(scene, row, first), *_matches(scene, first, tensors))
+    copies = facts.copies or row["kind"] == "memcpy" or first["op_name"] in _COPIES
+    evidence = (*_counts(scene, row), *_sizes(scene, row, first))
+    if copies:  # what is only moved can be told by its size
+        evidence = (*evidence, *_matches(scene, first, tensors))
     source, target = _types_of_cast(facts, types, first["op_name"])
     share = fmt_percent(row["share"])
     gone = exposed // scene.steps
@@ -65,7 +71,6 @@ def _of_variant(
             caveats=("it saves that only if what reads the result can read the source's type itself",),
             **shown,
         )
-    copies = facts.copies or row["kind"] == "memcpy" or first["op_name"] in _COPIES
     if copies and (first["bytes"] or 0) >= LARGE_COPY_BYTES:
         yield Finding(
             "oversized-copy",
@@ -99,6 +104,23 @@ def _of_variant(
                 caveats=_doubts(scene, first),
                 **shown,
             )
+    gpu, blocks = scene.gpus.get(first["device"]), first["blocks"]
+    places = gpu.multiprocessors if gpu else None
+    # Collectives take few blocks on purpose, to leave the rest to others.
+    alone = row["kind"] == "kernel" and row["family"] != "communication"
+    small = alone and blocks and places and blocks * FEW_BLOCKS <= places
+    if small and row["share"] >= LEAST_SMALL:
+        yield Finding(
+            "small-grid",
+            f"{row['short_name']} uses {blocks:,} of {places:,} multiprocessors for {share} of the time",
+            None,
+            evidence=(
+                *evidence,
+                Evidence("blocks", blocks, "blocks", "trace", f"{fmt_count(places)} multiprocessors"),
+            ),
+            caveats=("what more blocks would save is not in a trace",),
+            **shown,
+        )
     if (row["share"] or 0) >= DOMINANT_SHARE:
         yield Finding(
             "dominant-kernel",

@@ -15,7 +15,10 @@ _BY_MARKER = 1.0  # confidence of steps that the trace itself marks
 
 @dataclass(frozen=True)
 class Leaning:
-    """True: figures of this kind lean on something missing or unsure; `unsure`: floors, and there are some."""
+    """True: figures of this kind lean on something missing or unsure.
+
+    floors: there is no peak, or one that is not sure; unsure: the latter, so that floors are shown.
+    """
 
     ops: bool = False
     floors: bool = False

@@ -66,17 +66,17 @@ def test_equal_launches_and_one_grid_are_said(tmp_path: Path) -> None:
 
 def test_the_floor_is_said_before_the_grid_and_marked_where_sizes_are_assumed(tmp_path: Path) -> None:
     h100 = [{"id": 0, "name": "NVIDIA H100 80GB HBM3", "numSms": 132}]
-    dims, types = [[1 << 20], [1 << 20]], ["c10::BFloat16", "c10::Float8_e4m3fn"]
-    # 3 MiB at 3,350 GB/s are 0.94 us.
-    call = [launch(5, 1), kernel(CAST, 100, 10, 1, grid=(2048, 1, 1))]
+    dims, types = [[1 << 26], [1 << 26]], ["c10::BFloat16", "c10::Float8_e4m3fn"]
+    # 192 MiB at 3,350 GB/s are 60.1 us.
+    call = [launch(5, 1), kernel(CAST, 100, 600, 1, grid=(1 << 17, 1, 1))]
     recorded = session(
         tmp_path, op("aten::copy_", 0, 50, dims=dims, types=types), *call, deviceProperties=h100
     )
     said = remark(recorded, "copy-cast").split(" · ")
-    assert said[-2:] == ["10.6x floor", "grid 2,048"]
+    assert said[-2:] == ["10.0x floor", "grid 131,072"]
     silent = session(tmp_path, op("aten::copy_", 0, 50), *call, deviceProperties=h100)
-    typed = parse_assumption("dims=[1048576] [1048576] types=bf16 float8_e4m3fn")
-    assert "≈10.6x floor" in remark(silent.assume(0, typed), "copy-cast")
+    typed = parse_assumption("dims=[67108864] [67108864] types=bf16 float8_e4m3fn")
+    assert "≈10.0x floor" in remark(silent.assume(0, typed), "copy-cast")
 
 
 def test_several_grids_are_variants(tmp_path: Path) -> None:

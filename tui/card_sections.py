@@ -68,7 +68,8 @@ def _launch(card: dict[str, Any]) -> Iterator[Field]:
         why = "the number of multiprocessors is not in the file" if card["blocks"] and not processors else ""
         yield Field("waves", UNKNOWN, why)
     else:
-        yield Field("waves", f"{card['waves']:,.2f}", f"blocks / {processors} multiprocessors")
+        at_once = f" x {launch['blocks_per_sm']} at a time" if launch["blocks_per_sm"] else ""
+        yield Field("waves", f"{card['waves']:,.2f}", f"blocks / {processors} multiprocessors{at_once}")
     yield Field("registers", fmt_count(launch["registers_per_thread"]), "a thread")
     yield Field("shared memory", _bytes(launch["shared_memory_bytes"]), "a block")
     recorded, worked_out = launch["occupancy_pct"], launch["occupancy"]

@@ -35,6 +35,7 @@ _PERFORMANCE = (
     "floor_ns",
     "bound",
     "suspect",
+    "blocks_per_sm",
     "waves",
     "occupancy",
     "limiter",

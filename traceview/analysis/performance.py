@@ -130,4 +130,8 @@ def _of_device(part: pl.DataFrame, gpu: Gpu | None, properties: Mapping[str, obj
     rates = roofline(part, took, gpu)
     resident = occupancy(part.select("block", "registers_per_thread", "shared_memory_bytes"), properties)
     suspect = rates["suspect"] | part["suspect_duration"]
+    # As many blocks as fit run at a time on a multiprocessor; where that is unknown, waves are of one each.
+    waves = pl.col("waves") / pl.coalesce("blocks_per_sm", 1)
+    rates = rates.with_columns(resident["blocks_per_sm"]).with_columns(waves).drop("blocks_per_sm")
+    rates = rates.with_columns(tail=pl.col("waves").ceil() - pl.col("waves"))
     return pl.concat([part, rates.with_columns(suspect.alias("suspect")), resident], how="horizontal")

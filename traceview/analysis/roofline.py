@@ -107,7 +107,8 @@ def explain(
 ) -> list[str]:
     """The floor of one launch worked out in lines, as on paper, with the peaks' sources.
 
-    `sizes` is a row of `sizes.SIZES` (with blocks, where known), `rates` its row of `roofline`.
+    `sizes` is a row of `sizes.SIZES` (with blocks and blocks_per_sm, where known), `rates` its row of
+    `roofline`, whose waves count blocks_per_sm.
     """
     lines = []
     moved, flops, blocks = sizes["traffic_bytes"], sizes["flops"], sizes.get("blocks")
@@ -141,7 +142,8 @@ def explain(
         lines.append(f"above the peak: {cached}")
     if blocks is not None and gpu and gpu.multiprocessors:
         filled = f"{1 - rates['tail']:.0%} of the last wave's places are filled"
-        over = f"{blocks:,} blocks / {gpu.multiprocessors} multiprocessors"
+        at_once = f" x {sizes['blocks_per_sm']} at a time" if sizes.get("blocks_per_sm") else ""
+        over = f"{blocks:,} blocks / {gpu.multiprocessors} multiprocessors{at_once}"
         lines.append(f"{over} = {rates['waves']:,.1f} waves; {filled}")
     return lines
 

@@ -44,7 +44,7 @@ def test_an_exact_pattern_finds_its_name_and_no_other(name: str) -> None:
 
 def test_the_command_gives_what_the_row_stands_for() -> None:
     row = {"level": "family", "key": "gemm", "name": None}
-    words = kernel_command("t.json", Selection(steps=(3,)), row)
+    words = kernel_command("t.json", Selection(steps=(3,)).options(), row)
     assert words == ["launches", "t.json", "--steps", "3:4", "--family", "gemm", "--limit", "0"]
     stream = {"level": "place", "key": "GPU 0 stream 7", "name": None}
-    assert kernel_command("t.json", Selection(), stream) == ["summary", "t.json"]
+    assert kernel_command("t.json", [], stream) == ["summary", "t.json"]

@@ -16,7 +16,7 @@ help:
 	@echo "make lint     ruff, its formatting, who imports whom"
 	@echo "make types    mypy --strict"
 	@echo "make format   put the code into shape"
-	@echo "make bench    time and memory of reading a large trace"
+	@echo "make bench    time and memory of opening large traces, beside other readers"
 	@echo "make soak     the property tests, many more examples"
 	@echo "make pictures draw the screens of docs/ anew"
 	@echo "make clean    remove .venv and everything built"
@@ -42,7 +42,7 @@ format: $(DEVELOPS)
 	@$(PYTHON) -m ruff format --quiet
 
 bench: $(RUNS)
-	@$(PYTHON) benchmarks/reading.py $(ARGS)
+	@$(PYTHON) benchmarks/ingest.py $(ARGS)
 
 soak: $(DEVELOPS)
 	@$(PYTHON) -m pytest -n 2 --hypothesis-profile=soak tests/property $(ARGS)

@@ -1,19 +1,23 @@
 """Opening a large trace beside other readers: seconds, CPU seconds and peak memory, all in one run.
 
-    python benchmarks/ingest.py [TRACE ...] [--peers FOLDER] [--no-peers] [--runs N]
+    python benchmarks/ingest.py [TRACE ...] [--steps N] [--gzip] [--runs N] [--peers FOLDER] [--no-peers]
 
-Without a trace, one of about 550 MB is written into the cache folder. Each reader runs in processes of
-its own; memory is the proportional share (PSS) summed over them, so what two share counts once. Every
-figure is the best of N runs, and the last column is the time as a multiple of traceview's whole command.
-The other readers are installed from PyPI into a virtual environment at FOLDER (default: in the cache
-folder); one that cannot be installed or that fails is named and left out.
+Without a trace, three of about 500 MB each (`--steps 30`) are written into the cache folder: a decode trace
+as PyTorch writes it, the same with Python stacks, and the same on one line. Each reader runs in processes of
+its own; memory is the proportional share (PSS) summed over them, so what two share counts once. traceview and
+the ijson loop take turns, N times each; every figure is the best of its runs, and the last column is the time as
+a multiple of the ijson loop's, which is the same work on any machine: each event decoded once, nothing kept.
+The slow readers run once. They are installed from PyPI into a virtual environment at FOLDER (default: in the
+cache folder); one that cannot be installed or that fails is named and left out.
 
-traceview rows: the whole command without an index, the same from the saved index, reading alone, and a
-bare import of the libraries that both need.
+traceview rows: the whole command without an index (of the file, and of its gzip with `--gzip`), the same from
+the saved index, and a bare import of the libraries that it stands on.
 """
 
 import argparse
+import gzip
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,12 +28,14 @@ from pathlib import Path
 
 import platformdirs
 
-from traceview.demo import demo_path
+from traceview.demo import DemoOptions, demo_path
 
+IJSON = "import ijson\nfor _ in ijson.items(open({path!r}, 'rb'), 'traceEvents.item', use_float=True): pass"
 # AMD's TraceLens is not on PyPI (the package of that name is another project): install it into the
 # folder by hand.
 BY_HAND = ""
 PEERS = {
+    "json.load": ("import json; json.load(open({path!r}, 'rb'))", None),
     "HolisticTraceAnalysis": (
         "from hta.common.trace_parser import parse_trace_dataframe;"
         "from hta.configs.parser_config import ParserConfig;"
@@ -42,12 +48,13 @@ PEERS = {
         "analyzer.get_df_kernel_launchers_summary(analyzer.get_df_kernel_launchers())",
         BY_HAND,
     ),
-    "json.load": ("import json; json.load(open({path!r}, 'rb'))", None),
-    "ijson loop": (
-        "import ijson\nfor _ in ijson.items(open({path!r}, 'rb'), 'traceEvents.item', use_float=True): pass",
-        "ijson",
-    ),
 }
+SHAPES: dict[str, DemoOptions] = {
+    "as PyTorch writes it": {"stacks": False},
+    "with Python stacks": {"stacks": True},
+    "on one line": {"stacks": False, "one_line": True},
+}
+CPU_OPS = 30  # host events around each launch
 SAMPLE_EVERY = 0.02  # seconds between looks at the memory
 LIMIT = 600  # seconds after which a reader is given up
 
@@ -103,15 +110,13 @@ def measure(command: list[str], environment: dict[str, str]) -> Run | str:
     return Run(seconds, cpu, peak)
 
 
-def best(command: list[str], runs: int, environment: dict[str, str] | None = None) -> Run | str:
-    """The quickest of some runs, with the least memory of them; or why there is none."""
-    done = []
-    for _ in range(runs):
-        run = measure(command, environment or {})
-        if isinstance(run, str):
-            return run
-        done.append(run)
-    return Run(min(r.seconds for r in done), min(r.cpu for r in done), min(r.peak for r in done))
+def best(done: list[Run | str]) -> Run | str:
+    """The quickest of some runs, with the least memory of them; or why one failed."""
+    runs = [run for run in done if isinstance(run, Run)]
+    failed = [run for run in done if isinstance(run, str)]
+    if failed or not runs:
+        return failed[0] if failed else "not run"
+    return Run(min(r.seconds for r in runs), min(r.cpu for r in runs), min(r.peak for r in runs))
 
 
 def installed_peers(folder: Path) -> Path | None:
@@ -129,52 +134,78 @@ def installed_peers(folder: Path) -> Path | None:
     return python
 
 
-def rows(trace: Path, peers: Path | None, runs: int) -> Iterator[tuple[str, Run | str]]:
-    """Every reader's run, traceview's first, each as soon as it is measured."""
-    python, path = sys.executable, str(trace)
-    summary = [python, "-m", "traceview", "summary", path, "--format", "json"]
-    reading = f"from traceview import parsers; parsers.load({path!r}, use_cache=False)"
+def rows(trace: Path, packed: Path | None, peers: Path | None, runs: int) -> Iterator[tuple[str, Run | str]]:
+    """Every reader's run: first those that take turns, then the slow ones, each as soon as it is measured."""
+    python = sys.executable
+    summary = [python, "-m", "traceview", "summary", "--format", "json"]
     with tempfile.TemporaryDirectory() as cache:
         index = {"TRACEVIEW_CACHE_DIR": cache}
-        yield "traceview summary, cold", best([*summary, "--no-cache"], runs, index)
-        measure(summary, index)
-        yield "traceview summary, from index", best(summary, runs, index)
-    yield "traceview reading", best([python, "-c", reading], runs)
-    yield "import polars, numpy", best([python, "-c", "import polars, numpy"], runs)
+        measure([*summary, str(trace)], index)
+        turns = {
+            "ijson loop": [python, "-c", IJSON.format(path=str(trace))],
+            "traceview summary": [*summary, "--no-cache", str(trace)],
+            "traceview summary, from the index": [*summary, str(trace)],
+            "import polars, numpy": [python, "-c", "import polars, numpy"],
+        }
+        if packed:
+            turns["traceview summary, gzip"] = [*summary, "--no-cache", str(packed)]
+        done: dict[str, list[Run | str]] = {name: [] for name in turns}
+        for _ in range(runs):
+            for name, command in turns.items():
+                done[name].append(measure(command, index))
+    for name, measured in done.items():
+        yield name, best(measured)
     for name, (code, package) in PEERS.items():
         if package is None or peers:
             interpreter = python if package is None else str(peers)
-            yield name, best([interpreter, "-c", code.format(path=path)], 1)
+            yield name, measure([interpreter, "-c", code.format(path=str(trace))], {})
+
+
+def table(trace: Path, found: Iterator[tuple[str, Run | str]]) -> None:
+    """Print each reader's figures as they come."""
+    size = trace.stat().st_size
+    print(f"\n{trace}: {size / 2**20:,.0f} MiB, {os.cpu_count()} cores")
+    print(f"{'':34}{'seconds':>9}{'CPU s':>9}{'peak MiB':>10}{'of file':>9}{'x ijson':>9}")
+    loop: Run | str = "not measured"
+    for name, run in found:
+        loop = run if name == "ijson loop" else loop
+        if isinstance(run, str):
+            print(f"{name:34}left out: {run[:80]}")
+            continue
+        times = f"{run.seconds / loop.seconds:.2f}" if isinstance(loop, Run) else "-"
+        print(
+            f"{name:34}{run.seconds:>9.2f}{run.cpu:>9.2f}{run.peak / 2**20:>10.0f}"
+            f"{run.peak / size:>9.2f}{times:>9}",
+            flush=True,
+        )
 
 
 def main() -> None:
     """Measure and print a table for each trace."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("traces", nargs="*", type=Path)
+    parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--gzip", action="store_true")
+    parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--peers", type=Path, default=platformdirs.user_cache_path("traceview") / "peers")
     parser.add_argument("--no-peers", action="store_true")
-    parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
     peers = None if options.no_peers else installed_peers(options.peers)
-    for trace in options.traces or [demo_path(steps=30, cpu_ops=30)]:
-        size = trace.stat().st_size
-        with trace.open("rb") as file:
+    traces = {str(path): path for path in options.traces}
+    if not traces:
+        for name, shape in SHAPES.items():
+            traces[name] = demo_path(**{**shape, "steps": options.steps, "cpu_ops": CPU_OPS})
+    for name, trace in traces.items():
+        print(f"\n{name}")
+        with tempfile.TemporaryDirectory() as folder, trace.open("rb") as file:
+            packed = Path(folder) / "trace.json.gz" if options.gzip else None
+            if packed:
+                with gzip.open(packed, "wb", 6) as out:
+                    shutil.copyfileobj(file, out)
+            file.seek(0)
             while file.read(1 << 24):  # so that every reader finds it in memory
                 pass
-        print(f"\n{trace}: {size / 2**20:,.0f} MiB, {os.cpu_count()} cores")
-        print(f"{'':32}{'seconds':>9}{'CPU s':>9}{'peak MiB':>10}{'of file':>9}{'times':>8}")
-        whole: Run | str = "not measured"
-        for name, run in rows(trace, peers, options.runs):
-            whole = run if name == "traceview summary, cold" else whole
-            if isinstance(run, str):
-                print(f"{name:32}left out: {run[:80]}")
-                continue
-            times = f"{run.seconds / whole.seconds:.2f}" if isinstance(whole, Run) else "-"
-            print(
-                f"{name:32}{run.seconds:>9.2f}{run.cpu:>9.2f}{run.peak / 2**20:>10.0f}"
-                f"{run.peak / size:>9.2f}{times:>8}",
-                flush=True,
-            )
+            table(trace, rows(trace, packed, peers, options.runs))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from traceview.analysis.launches import ANY, Query, documents, matching
 from traceview.analysis.ops import op_totals
 from traceview.analysis.pace import pace
 from traceview.analysis.roofline import explain
+from traceview.analysis.settings import BUILT_IN, Settings, user_settings
 from traceview.analysis.sizing import product
 from traceview.analysis.steps import assign, step_table
 from traceview.analysis.tensors import candidates, model_tensors, read_config, seen_tensors
@@ -48,6 +49,7 @@ __all__ = [
     "open_session",
     "read_model",
     "traces_in",
+    "user_settings",
 ]
 
 
@@ -59,9 +61,11 @@ def open_session(
     overrides: Overrides = NO_OVERRIDES,
     model: pl.DataFrame | None = None,
     use_cache: bool = True,
+    settings: Settings = BUILT_IN,
 ) -> "Session":
     """Read a trace and make it ready for questions. Raises TraceError and Cancelled as parsers.load does."""
-    return Session(parsers.load(path, progress, cancelled, use_cache), step_marker, overrides, model)
+    trace = parsers.load(path, progress, cancelled, use_cache)
+    return Session(trace, step_marker, overrides, model, settings)
 
 
 def read_model(path: str | Path, tp: int = 1) -> pl.DataFrame:
@@ -301,7 +305,7 @@ class Session(Frames, TakeAway):
             self.layers,
             self.gpus,
             idle,
-            wait_sites(self.links, idle["wait"]),
+            wait_sites(self.links, idle["wait"], self.settings.skip_frames),
             self.model,
         )
         return ranked([*kernel_findings(scene), *trace_findings(scene)])
@@ -319,7 +323,8 @@ class Session(Frames, TakeAway):
         """The document of `gaps --format json`: idle time by cause, and the longest gaps (0: all)."""
         work = self.selected(selection)
         table = gaps.gaps(self.trace, work)
-        rows = gaps.largest(table, wait_sites(self.links, table["wait"]), work, self.names, limit)
+        sites = wait_sites(self.links, table["wait"], self.settings.skip_frames)
+        rows = gaps.largest(table, sites, work, self.names, limit)
         return {
             "schema": "traceview.gaps/1",
             "selection": selection.as_dict(),

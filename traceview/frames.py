@@ -17,6 +17,7 @@ from traceview.analysis.markers import marker_facts
 from traceview.analysis.names import distinct_names
 from traceview.analysis.performance import gpus_of, performance
 from traceview.analysis.phases import with_phases
+from traceview.analysis.settings import BUILT_IN, Settings
 from traceview.analysis.steps import Steps, assign, find_steps, straddling
 from traceview.analysis.work import gpu_work, linked_work
 from traceview.errors import TraceError
@@ -33,15 +34,18 @@ class Frames:
         step_marker: str | None = None,
         overrides: Overrides = NO_OVERRIDES,
         model: pl.DataFrame | None = None,
+        settings: Settings = BUILT_IN,
     ) -> None:
         """step_marker: a regular expression for the annotations that are the steps. overrides: peaks.
 
         model: the tensors of the model that ran (tensors.model_tensors), to name sizes by.
+        settings: the person's own rules.
         """
         self.model = model
         self.trace = trace
         self.step_marker = step_marker
         self.overrides = overrides
+        self.settings = settings
         self.assumed: dict[int, Assumption] = {}
 
     def assume(self, variant: int, assumption: Assumption | None) -> Self:
@@ -61,7 +65,7 @@ class Frames:
 
         A marker that matches nothing is told when the steps are first asked for, as find_steps does.
         """
-        other = type(self)(self.trace, step_marker, self.overrides, self.model)
+        other = type(self)(self.trace, step_marker, self.overrides, self.model, self.settings)
         other.assumed = self.assumed
         other.__dict__["links"] = self.links
         return other
@@ -103,13 +107,14 @@ class Frames:
 
     @cached_property
     def _unsized(self) -> pl.DataFrame:
-        work = gpu_work(self._stepped[1])
+        work = gpu_work(self._stepped[1], self.settings.rules)
         return work.with_columns(health.suspects(work), straddling(self.found_steps.windows, work))
 
     @cached_property
     def gpus(self) -> dict[int | None, Gpu | None]:
         """The GPU and its peaks for each device of the GPU work; None where it is unknown."""
-        return gpus_of(self.trace, self.overrides)
+        table = (*self.overrides.table, *self.settings.gpus)
+        return gpus_of(self.trace, replace(self.overrides, table=table))
 
     @cached_property
     def calls(self) -> pl.DataFrame:
@@ -174,7 +179,7 @@ class Frames:
     @cached_property
     def sites(self) -> pl.DataFrame:
         """Module, Python line and annotation of each row of `work`: callsites.call_sites."""
-        return call_sites(self.links)
+        return call_sites(self.links, self.settings.skip_frames)
 
     def placed(self, grouping: str) -> pl.DataFrame:
         """`work` with the columns that a grouping splits by."""

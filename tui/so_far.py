@@ -39,7 +39,7 @@ def look(trace: "Trace", reading: Mapping[str, Any]) -> SoFar:
     from traceview.schema import empty
 
     unlinked = replace(trace, ops=empty("ops"), runtime=empty("runtime"), python=empty("python"))
-    session = Session(unlinked, reading.get("step_marker"))
+    session = Session(unlinked, **{k: v for k, v in reading.items() if k in ("step_marker", "settings")})
     rank, world = header.rank(trace), header.world_size(trace)
     facts = [d["name"] for d in header.devices(trace)[:1] if d["name"]]
     facts += [] if rank is None else [f"rank {rank} of {world}" if world else f"rank {rank}"]

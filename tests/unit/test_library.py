@@ -100,7 +100,9 @@ def keys(value: Any) -> Iterator[str]:
             yield from keys(inner)
 
 
-@pytest.mark.parametrize("name", ["summary", "launches", "check", "findings", "gaps", "groups", "compare", "query"])
+@pytest.mark.parametrize(
+    "name", ["summary", "launches", "check", "findings", "gaps", "groups", "compare", "query"]
+)
 def test_the_guide_describes_every_key_of_every_document(asked: traceview.Session, name: str) -> None:
     rows = asked.query("SELECT 1 AS rows")
     documents = {

@@ -1,9 +1,11 @@
 """GPU work with everything known of it: the one frame that all other questions are asked of."""
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from traceview.analysis.attribution import Links
-from traceview.analysis.families import family_of
+from traceview.analysis.families import Rule, family_of
 from traceview.schema import TEXT
 from traceview.trace import Trace
 
@@ -34,16 +36,16 @@ def linked_work(trace: Trace, links: Links) -> pl.DataFrame:
     )
 
 
-def gpu_work(linked: pl.DataFrame) -> pl.DataFrame:
+def gpu_work(linked: pl.DataFrame, rules: Sequence[Rule] | None = None) -> pl.DataFrame:
     """linked_work and `step` (null: outside), with these columns more.
 
-    family; place (device and stream in words); group: a number for each (kind, name);
+    family, by `rules`; place (device and stream in words); group: a number for each (kind, name);
     variant: a number for each (group, grid, block, shapes, types).
     """
     device, stream = (pl.col(c).cast(pl.String).fill_null("-") for c in ("device", "stream"))
     frame = linked.with_columns(
         pl.format("GPU {} stream {}", device, stream).cast(TEXT).alias("place"),
-        family_of(linked["name"], linked["kind"]).fill_null("other").alias("family"),
+        family_of(linked["name"], linked["kind"], rules).fill_null("other").alias("family"),
     )
     return numbered(numbered(frame, ["kind", "name"], "group"), VARIANT_OF, "variant")
 

@@ -64,13 +64,14 @@ def positive(text: str) -> float:
 
 def reading(args: argparse.Namespace) -> dict[str, Any]:
     """How the command line wants a trace read: the keywords of api.open_session."""
-    from traceview.api import Overrides, read_model
+    from traceview.api import Overrides, read_model, user_settings
 
     return {
         "step_marker": args.step_marker,
         "overrides": Overrides(args.peak_bandwidth, args.peak_tflops),
         "model": None if args.model is None else read_model(args.model, args.tp),
         "use_cache": not args.no_cache,
+        "settings": user_settings(),
     }
 
 

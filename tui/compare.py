@@ -242,7 +242,7 @@ class Compare(Level):
     def command_line(self) -> list[str]:
         """The same comparison."""
         paths = [side.trace.path for side in self.sides or (self.state.session,)]
-        return ["compare", *paths, *self.state.selection.options()]
+        return ["compare", *paths, *self.state.options]
 
     def apply_filter(self, text: str) -> None:
         """Groups whose name or status holds the words and which meet the comparisons."""

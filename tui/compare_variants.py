@@ -82,7 +82,7 @@ class Variants(Level):
     def command_line(self) -> list[str]:
         """The comparison with its variants."""
         paths = [side.trace.path for side in self.sides]
-        return ["compare", *paths, *self.state.selection.options(), "--variants"]
+        return ["compare", *paths, *self.state.options, "--variants"]
 
     def on_frame_table_row_selected(self, message: FrameTable.RowSelected) -> None:
         """Two cards."""

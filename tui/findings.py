@@ -133,7 +133,7 @@ class Findings(Level):
 
     def command_line(self) -> list[str]:
         """The same findings."""
-        return ["findings", self.state.session.trace.path, *self.state.selection.options()]
+        return ["findings", self.state.session.trace.path, *self.state.options]
 
     # --- what happens --------------------------------------------------------------------------------------
 

@@ -180,7 +180,7 @@ class QueryLevel(Level):
 
     def command_line(self) -> list[str]:
         """The same query."""
-        words = ["query", self.state.session.trace.path, *self.state.selection.options()]
+        words = ["query", self.state.session.trace.path, *self.state.options]
         return [*words, self.sql] if self.sql else [*words, "--schema"]
 
     def apply_filter(self, text: str) -> None:

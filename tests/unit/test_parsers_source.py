@@ -145,6 +145,7 @@ def test_details_of_a_changed_file_are_refused(tmp_path: Path) -> None:
         (b"PK\x03\x04damaged", "damaged zip"),
         (zipped("trace.json.gz"), "unpack the zip file first"),
     ],
+    ids=lambda value: value if isinstance(value, str) else "file",
 )
 def test_what_is_no_trace_is_named(tmp_path: Path, data: bytes, says: str) -> None:
     path = write(tmp_path / "file.json", data)

@@ -79,10 +79,10 @@ def build(block: bytes, offsets: IntArray, lengths: IntArray) -> Batch:
     common = pl.DataFrame(
         {
             "begin_ns": columns.nanoseconds(
-                ts, block, lambda: [t.ts for t in events.decode_times(block)], lost
+                ts, block, lambda: [t.ts for t in events.decode_times(block)], lost, columns.FARTHEST_NS
             ),
             "dur_ns": columns.nanoseconds(
-                dur, block, lambda: [t.dur for t in events.decode_times(block)], lost
+                dur, block, lambda: [t.dur for t in events.decode_times(block)], lost, columns.LONGEST_NS
             ),
             "offset": offsets,
             "length": lengths,

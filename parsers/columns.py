@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Context, Decimal, InvalidOperation
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -21,6 +22,10 @@ _AT_END = re.compile(r"(-?\d+)\D*$")
 _MORE_DIGITS = re.compile(rb'"(?:ts|dur)"\s*:\s*(?:-?\d+\.\d{4}|[-\d.]+[eE])')
 _EXACT = Context(prec=100)
 _UNIQUE_SPELLING = 2.0**43  # below, doubles are closer together than thousandths
+# Nanoseconds beyond which a time is damage, not a time, so that differences and sums of them fit 64 bits:
+# a clock that began in 1970 gets there in 2096; of durations of 30 days, thousands can be added.
+FARTHEST_NS = 4 * 10**18
+LONGEST_NS = 30 * 86_400 * 10**9
 
 Lost = set[int]  # rows of which a value could not be kept
 IntArray = npt.NDArray[np.int64]
@@ -188,7 +193,7 @@ def compact_json(values: bytes) -> list[str]:
     return [bytes(raw).decode("utf-8", "replace") for raw in msgspec.json.decode(whole, type=list[Raw])]
 
 
-def _exact_ns(text: str) -> int | None:
+def _exact_ns(text: str, largest: int) -> int | None:
     try:
         value = Decimal(text.strip().strip('"').strip())
     except InvalidOperation:
@@ -196,22 +201,24 @@ def _exact_ns(text: str) -> int | None:
     if not value.is_finite() or value.adjusted() > 18:
         return None
     ns = int(_EXACT.to_integral_value(_EXACT.multiply(value, Decimal(1000))))
-    return ns if -_INT64 <= ns < _INT64 else None
+    return ns if abs(ns) <= largest else None
 
 
 def nanoseconds(
-    values: Sequence[Any], block: bytes, spelling: Callable[[], Iterable[Raw]], lost: Lost
+    values: Sequence[Any], block: bytes, spelling: Callable[[], Iterable[Raw]], lost: Lost, largest: int
 ) -> pl.Series:
     """Microseconds as decoded -> whole nanoseconds, Int64, exactly those of the decimal text, half to even.
 
     A double holds three decimals exactly below 2**43 us, which every timestamp relative to Kineto's base is;
-    for larger or finer ones `spelling` gives the text of each row.
+    for larger or finer ones `spelling` gives the text of each row. Nanoseconds beyond `largest`, either way, are
+    lost.
     """
     types = set(map(type, values))
+    most = largest // 1000
     if types <= {int}:
         try:
             whole = np.array(values, dtype=np.int64)
-            if np.abs(whole).max(initial=0) < _INT64 // 1000:
+            if whole.max(initial=0) <= most and whole.min(initial=0) >= -most:
                 return pl.Series(whole * 1000)
         except OverflowError:
             pass
@@ -222,11 +229,12 @@ def nanoseconds(
         half = np.abs(thousandths - np.floor(thousandths) - 0.5)
         with np.errstate(invalid="ignore"):
             unsure = half <= np.spacing(np.abs(micro)) * 500 + 1e-9
-            large = np.abs(micro) >= _UNIQUE_SPELLING
+            large = np.abs(micro) >= min(_UNIQUE_SPELLING, most)
         if not large.any() and not (unsure.any() and _MORE_DIGITS.search(block)):
             missing = np.isnan(micro)
             floor[missing] = thousandths[missing] = 0
             ns = pl.Series(floor.astype(np.int64) * 1000 + np.rint(thousandths).astype(np.int64))
             return ns.set(pl.Series(missing), None) if missing.any() else ns
     texts_ = [bytes(raw).decode("utf-8", "replace") for raw in spelling()]
-    return _clean([None if t in ("null", '""') else t for t in texts_], _exact_ns, pl.Int64, lost)
+    exact = partial(_exact_ns, largest=largest)
+    return _clean([None if t in ("null", '""') else t for t in texts_], exact, pl.Int64, lost)

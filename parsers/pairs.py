@@ -3,6 +3,7 @@
 import polars as pl
 
 from traceview import schema
+from traceview.parsers.columns import LONGEST_NS
 
 PAIRS = pl.Schema(
     {"ph": schema.TEXT, **{c: t for c, t in schema.SLICES.items() if c not in ("id", "dur_ns")}}
@@ -35,10 +36,9 @@ def paired(pairs: pl.DataFrame) -> pl.DataFrame:
     )
     level = [*lane, "_level"]
     closed = pl.col("ph").shift(-1).over(level) == "E"
+    took = pl.col("begin_ns").shift(-1).over(level) - pl.col("begin_ns")
     return (
-        rows.with_columns(
-            dur_ns=pl.when(closed).then(pl.col("begin_ns").shift(-1).over(level) - pl.col("begin_ns"))
-        )
+        rows.with_columns(dur_ns=pl.when(closed & (took <= LONGEST_NS)).then(took))
         .filter(pl.col("ph") == "B")
         .select([c for c in schema.SLICES if c != "id"])
     )

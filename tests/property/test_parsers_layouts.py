@@ -29,6 +29,7 @@ VALUE = st.recursive(
 )
 # Decimal microseconds with at most three decimals, up to the absolute times of old files.
 TIME = st.integers(0, 2 * 10**18).map(lambda ns: Decimal(ns) / 1000)
+DURATION = st.integers(0, 2 * 10**15).map(lambda ns: Decimal(ns) / 1000)
 CAT = st.sampled_from(["cpu_op", "kernel", "cuda_runtime", "python_function", "user_annotation", "other", ""])
 
 
@@ -38,7 +39,7 @@ def events(draw: st.DrawFn) -> dict[str, Any]:
     event: dict[str, Any] = {"ph": draw(st.sampled_from("XXXXiCsfM")), "cat": draw(CAT), "name": draw(TEXT)}
     event |= {"pid": draw(st.integers(-3, 3) | TEXT), "tid": draw(st.integers(0, 3)), "ts": draw(TIME)}
     if event["ph"] == "X":
-        event["dur"] = draw(TIME)
+        event["dur"] = draw(DURATION)
     if draw(st.booleans()):
         event["args"] = draw(st.dictionaries(TEXT, VALUE, max_size=4))
     order = draw(st.permutations(sorted(event)))

@@ -141,6 +141,29 @@ def test_gpu_work_without_a_usable_time(tmp_path: Path) -> None:
     assert notice.count == 3
 
 
+@pytest.mark.parametrize(
+    ("ts", "dur"),
+    [
+        (-(2**63), 1),
+        (4 * 10**15 + 1, 1),
+        (-9e15, 1),
+        (1, 5 * 10**15),
+        (1, 2_592_000_000_001),  # 30 days and a microsecond
+        (1, 2**63 - 1),
+    ],
+)
+def test_an_absurd_time_is_lost_and_counted(tmp_path: Path, ts: float, dur: float) -> None:
+    trace = read(tmp_path, [x("kernel", "good"), x("kernel", "absurd", ts, dur)])
+    assert trace.gpu["timed"].to_list() == [True, False]
+    assert trace.events.repaired == 1
+
+
+def test_an_end_absurdly_late_ends_nothing(tmp_path: Path) -> None:
+    begin = {"ph": "B", "name": "a", "pid": 1, "tid": 2, "ts": -3e15}
+    trace = read(tmp_path, [begin, {**begin, "ph": "E", "ts": 3e15}])
+    assert trace.slices["dur_ns"].to_list() == [None]
+
+
 def test_zero_is_a_time_where_nothing_else_has_one(tmp_path: Path) -> None:
     trace = read(tmp_path, [x("kernel", "k", 0, 0)])
     assert trace.gpu["timed"].to_list() == [True]

@@ -70,7 +70,7 @@ def _idle(scene: Scene) -> Iterator[Finding]:
         yield Finding(
             "idle-gap",
             f"the GPU is idle for {fmt_ns(first['dur_ns'])} at a stretch"
-            + (f", and {long.height - 1} more gaps like it" if long.height > 1 else ""),
+            + (f", {long.height - 1} more like it" if long.height > 1 else ""),
             int(long["dur_ns"].sum()) // scene.steps,
             launch=first["next_id"],
             evidence=(

@@ -31,7 +31,8 @@ def finding_lines(row: dict[str, Any], number: int, show: Callable[[str], str]) 
     saves = row["at_most_saves_ns_per_step"]
     lines = [f"{number}. {said(row['title'])}", ""]
     about = [row["kind"], *row["also"]]
-    lines.append(f"- kind: {', '.join(about)}; saves at most {fmt_ns(saves)} per step")
+    most = "" if saves is None else f"; saves at most {fmt_ns(saves)} per step"
+    lines.append(f"- kind: {', '.join(about)}{most}")
     if row["kernel"]:
         calls = f"{fmt_per_step(row['calls_per_step'])} calls per step"
         share = f"{fmt_percent(row['share'])} of the GPU's time, " if row["share"] is not None else ""

@@ -4,14 +4,19 @@ A reader may lose what a damaged byte touches, and nothing else. So every event 
 has to be there with all its values, whatever the layout of the file.
 """
 
+import io
 import json
 import time
 import zlib
 from collections import Counter
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from traceview import schema
+from traceview.cli import main
 from traceview.errors import TraceError
 from traceview.parsers import load
 from traceview.trace import Trace
@@ -129,3 +134,18 @@ def check_gzip_damage(path: Path, whole: Trace, packed: bytes, at: int, value: i
     trace = read(path, packed[:at] + bytes([value]) + packed[at + 1 :])
     missing = rows(whole, (len(before), 1 << 62)) - (rows(trace) if trace else Counter())
     assert not missing, f"{sum(missing.values())} of what was before the damage missing"
+
+
+def check_program(path: Path, data: bytes) -> None:
+    """The commands answer what can be read of these bytes, or refuse it in one plain line."""
+    path.write_bytes(data)
+    for command in ("summary", "launches"):
+        begin = time.perf_counter()
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = main([command, str(path), "--no-cache", "--format", "json"])
+        assert time.perf_counter() - begin < SECONDS
+        if code:
+            assert (code, out.getvalue(), err.getvalue().count("\n")) == (3, "", 1)
+        else:
+            json.loads(out.getvalue(), parse_constant=lambda word: pytest.fail(f"{word} in the JSON"))

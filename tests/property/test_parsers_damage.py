@@ -5,10 +5,18 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.parsers_damage import check_cut, check_damage, check_gzip_damage, layouts, read, some_events
+from tests.parsers_damage import (
+    check_cut,
+    check_damage,
+    check_gzip_damage,
+    check_program,
+    layouts,
+    read,
+    some_events,
+)
 from traceview.trace import Trace
 
 DATA = layouts(some_events())
@@ -48,3 +56,10 @@ def test_a_file_that_ends_early(layout: str, where: float) -> None:
 def test_a_changed_byte_in_gzip(layout: str, where: float, value: int) -> None:
     packed = gzip.compress(DATA[layout], 1, mtime=0)
     check_gzip_damage(*whole(layout), packed, int(where * len(packed)), value)
+
+
+@settings(max_examples=settings().max_examples // 10)  # the whole program takes longer than the reading
+@given(layout=LAYOUT, where=PLACE, value=BYTE, size=st.sampled_from([0, 1, 400, 1 << 20]))
+def test_the_whole_program(layout: str, where: float, value: int, size: int) -> None:
+    data, at = DATA[layout], int(where * len(DATA[layout]))
+    check_program(whole(layout)[0], data[:at] + bytes([value]) + data[at + size :])

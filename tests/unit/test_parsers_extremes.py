@@ -53,7 +53,7 @@ def test_many_threads(tmp_path: Path) -> None:
 
 
 def test_an_event_larger_than_any_window(tmp_path: Path) -> None:
-    stack = "frame\n" * 1_000_000
+    stack = "frame\n" * 8_000_000  # 56 MB as JSON spells it
     trace = read(tmp_path, [op("a"), op("large", **{"Call stack": stack, "External id": 4}), op("b")])
     assert trace.ops.select("name", "external_id").rows() == [("a", None), ("large", 4), ("b", None)]
     event = raw_event(trace, *trace.ops.select("offset", "length").row(1))
@@ -71,3 +71,38 @@ def test_nesting_ten_thousand_deep_costs_its_argument(tmp_path: Path, opening: s
 def test_ops_nested_ten_thousand_deep(tmp_path: Path) -> None:
     trace = read(tmp_path, [op("a", i, 20_001 - 2 * i) for i in range(10_000)])
     assert len(trace.ops) == 10_000
+
+
+def whole(large: Any = None, *more: dict[str, Any]) -> list[dict[str, Any]]:
+    """A launch with its kernel, under an op; `large` is an argument of the op and the kernel."""
+    ids = {"correlation": 1, "External id": 1}
+    return [
+        op("outer", 0, 90, **ids, x=large),
+        {**op("cudaLaunchKernel", 1, **ids), "cat": "cuda_runtime"},
+        {**op("kernel", 5, tid=7, **ids, stream=7, x=large), "cat": "kernel"},
+        *more,
+    ]
+
+
+EXTREMES: dict[str, list[dict[str, Any]]] = {
+    "no events": [],
+    "a long name": whole(None, op("k<" + "int, " * 120_000 + ">")),
+    "many names": whole(None, *(op(f"op {i}", i) for i in range(5_000))),
+    "many threads": whole(None, *(op("a", i, tid=i) for i in range(1_000))),
+    "a large event": whole("frame\n" * 800_000),
+    "deep": whole("@"),
+    "ops in ops": whole(None, *(op("a", i, 20_001 - 2 * i) for i in range(10_000))),
+}
+
+
+@pytest.mark.parametrize("what", EXTREMES)
+def test_the_commands_take_it_too(run: Any, tmp_path: Path, what: str) -> None:
+    path = tmp_path / "trace.json"
+    text = json.dumps({"traceEvents": EXTREMES[what]})
+    path.write_text(text.replace('"@"', "[" * 10_000 + "]" * 10_000))
+    for command in ("summary", "launches"):
+        assert run(command, path, "--no-cache").code == 0
+        done = run(command, path, "--no-cache", "--format", "json")
+        assert done.code == 0
+        answer = done.json()
+    assert answer["total"] == (1 if EXTREMES[what] else 0)

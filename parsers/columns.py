@@ -210,8 +210,8 @@ def nanoseconds(
     """Microseconds as decoded -> whole nanoseconds, Int64, exactly those of the decimal text, half to even.
 
     A double holds three decimals exactly below 2**43 us, which every timestamp relative to Kineto's base is;
-    for larger or finer ones `spelling` gives the text of each row. Nanoseconds beyond `largest`, either way, are
-    lost.
+    for larger or finer ones `spelling` gives the text of each row. What is beyond `largest` nanoseconds,
+    before or after, is lost.
     """
     types = set(map(type, values))
     most = largest // 1000

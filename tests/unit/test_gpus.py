@@ -95,6 +95,13 @@ def test_a_wrong_multiprocessor_count_lowers_the_confidence() -> None:
     assert "120 multiprocessors, the table has 132" in gpu.notes[0]
 
 
+@pytest.mark.parametrize("number", [10**20, 10**400, float("inf"), -1, 0.5, True, "132"])
+def test_a_number_that_no_device_has_is_unknown(number: Any) -> None:
+    gpu = find_gpu({"name": "NVIDIA H200", "numSms": number, "totalGlobalMem": number})
+    assert gpu
+    assert (gpu.multiprocessors, gpu.notes) == (132, ())
+
+
 def test_a_mig_slice_is_scaled_by_its_multiprocessors() -> None:
     gpu = find_gpu(device("NVIDIA A100-SXM4-80GB MIG 1g.10gb", 14, 10 * GIB, "8.0"))
     assert gpu is not None

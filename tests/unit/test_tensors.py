@@ -124,3 +124,22 @@ def test_reading_a_config(tmp_path: Path) -> None:
         assert caught.value.exit_code == 2
     with pytest.raises(TraceError, match="cannot be read"):
         read_config(tmp_path / "absent.json")
+
+
+@pytest.mark.parametrize("key", ["hidden_size", "vocab_size", "intermediate_size"])
+def test_a_number_larger_than_any_models_is_refused(key: str) -> None:
+    with pytest.raises(TraceError, match=f"{key} is larger") as caught:
+        model_tensors({**LLAMA, key: 2**63 - 1})
+    assert caught.value.exit_code == 2
+
+
+def test_a_tensor_that_no_memory_could_hold_is_left_out() -> None:
+    assert "mlp down" not in elements({**LLAMA, "hidden_size": 2**31, "intermediate_size": 2**31})
+
+
+def test_only_a_regular_file_of_a_configs_size_is_read(tmp_path: Path) -> None:
+    large = tmp_path / "large.json"
+    large.write_text(json.dumps(LLAMA) + " " * (16 << 20))
+    for path, says in ((Path("/dev/zero"), "not a regular file"), (large, "too large")):
+        with pytest.raises(TraceError, match=says):
+            read_config(path)

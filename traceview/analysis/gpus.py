@@ -15,6 +15,7 @@ _NAMELESS = frozenset({"", "AMD Radeon Graphics", "AMD Instinct", "GPU", "NVIDIA
 # Reported memory against memory as sold: firmware and ECC take up to a tenth (A40: 44.5 of 48 GiB).
 _MEMORY_RANGE = (0.90, 1.03)
 _GIB = 1 << 30
+_LARGEST_MEMORY = 1 << 50
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def load_table(extra: Path | None = None) -> tuple[Entry, ...]:
         return _entries(tomllib.loads(extra.read_text("utf-8")), str(extra))
     except OSError as error:
         raise TraceError(f"{extra}: cannot be read: {error.strerror}", exit_code=2) from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise TraceError(f"{extra}: not a GPU table: {error}", exit_code=2) from None
 
 
@@ -131,6 +132,8 @@ def _entries(document: dict[str, Any], origin: str) -> tuple[Entry, ...]:
             raise ValueError("names must be a list of names")
         if not all(isinstance(row.get(k, 0), int | float) for k in ("multiprocessors", "memory_gib")):
             raise ValueError("multiprocessors and memory_gib must be numbers")
+        if "multiprocessors" in row and plausible(row["multiprocessors"]) is None:
+            raise ValueError("no GPU has so many multiprocessors")
         peaks = {k: f for k, v in row.get("tflops", {}).items() if (f := figure(v))}
         return Entry(
             tuple(names),
@@ -146,11 +149,13 @@ def _entries(document: dict[str, Any], origin: str) -> tuple[Entry, ...]:
     return tuple(entry(row) for row in document.get("gpu", []))
 
 
-def _number(properties: Mapping[str, Any], key: str) -> int | None:
-    value = properties.get(key)
-    return (
-        int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value > 0 else None
-    )
+def plausible(value: Any, largest: int = (1 << 31) - 1) -> int | None:
+    """A device's number from a header, as a whole number; None where no device could have it.
+
+    A trace may hold any number there; bounded ones can be multiplied without leaving 64 bits.
+    """
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return int(value) if number and 1 <= value <= largest else None
 
 
 def _prefix_length(entry: Entry, name: str) -> int:
@@ -181,7 +186,7 @@ def find_gpu(device_properties: Mapping[str, Any], overrides: Overrides | None =
         found = found or _match(name, device_properties, table)
     if found is None and given.peak_bandwidth_gbs is None and given.peak_tflops is None:
         return None
-    gpu = found or Gpu(name, "given", _number(device_properties, "numSms"))
+    gpu = found or Gpu(name, "given", plausible(device_properties.get("numSms")))
     if given.peak_bandwidth_gbs is not None:
         gpu = replace(gpu, bandwidth_gbs=Figure(given.peak_bandwidth_gbs, "given", "given"))
     if given.peak_tflops is not None:
@@ -190,7 +195,8 @@ def find_gpu(device_properties: Mapping[str, Any], overrides: Overrides | None =
 
 
 def _match(name: str, properties: Mapping[str, Any], table: Sequence[Entry]) -> Gpu | None:
-    sms, memory = _number(properties, "numSms"), _number(properties, "totalGlobalMem")
+    sms = plausible(properties.get("numSms"))
+    memory = plausible(properties.get("totalGlobalMem"), _LARGEST_MEMORY)
     if name in _NAMELESS:
         return _by_size(properties, table, sms, memory)
     longest = max((_prefix_length(e, name) for e in table), default=0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from traceview.analysis.gpus import Gpu
+from traceview.analysis.gpus import Gpu, plausible
 from traceview.trace import Notice, Trace
 
 _RANK = re.compile(r"(?:rank|-TP-)[_-]?(\d+)")
@@ -45,8 +45,9 @@ def clock_base_ns(trace: Trace) -> int | None:
 
 
 def _whole(value: Any) -> int | None:
-    """`value` where it is a whole number (JSON's true is none)."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    """`value` where it is a whole number of 64 bits (JSON's true is none)."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and -(1 << 63) <= value < 1 << 63 else None
 
 
 def _text(value: Any) -> str | None:
@@ -65,7 +66,7 @@ def devices(trace: Trace) -> list[dict[str, Any]]:
     """The devices that GPU work names, else the header's: id, name, multiprocessors (null: unknown)."""
     seen = sorted(trace.gpu["device"].drop_nulls().unique()) or sorted(device_properties(trace))
     return [
-        {"id": i, "name": _text(known.get("name")), "multiprocessors": _whole(known.get("numSms"))}
+        {"id": i, "name": _text(known.get("name")), "multiprocessors": plausible(known.get("numSms"))}
         for i in seen
         for known in [properties_of(trace, i)]
     ]

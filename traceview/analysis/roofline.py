@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from traceview.analysis.gpus import Gpu
+from traceview.analysis.gpus import Gpu, plausible
 
 # Start and drain of a launch take a microsecond or two on the GPU, so a floor below that is no aim: below
 # LAUNCH_FLOOR_NS for a grid that leaves multiprocessors empty, far below it for any grid.
@@ -160,11 +160,11 @@ def occupancy(launches: pl.DataFrame, properties: Mapping[str, Any]) -> pl.DataF
     resident on a multiprocessor / the most it holds) and limiter (warps, registers, shared memory, blocks);
     null where a figure is missing, the block does not fit, or the device is no CUDA device (warps of 64).
     """
-    limits = {key: _positive(properties.get(key)) for key in (*_LIMITS, "computeMajor")}
+    limits = {key: plausible(properties.get(key)) for key in (*_LIMITS, "computeMajor")}
     schema = {"blocks_per_sm": pl.Int64, "occupancy": pl.Float64, "limiter": pl.String}
     if any(value is None for value in limits.values()) or limits["warpSize"] != 32:
         return pl.DataFrame({name: [None] * launches.height for name in schema}, schema=schema)
-    major, minor = limits["computeMajor"] or 0, _positive(properties.get("computeMinor")) or 0
+    major, minor = limits["computeMajor"] or 0, plausible(properties.get("computeMinor")) or 0
     most_blocks = _BLOCKS_PER_SM.get((major, minor), _BLOCKS_OTHERWISE)
     most_warps = (limits["maxThreadsPerMultiprocessor"] or 0) // 32
     unit, taken = (128, 1024) if major >= 8 else (256, 0)
@@ -200,10 +200,6 @@ def occupancy(launches: pl.DataFrame, properties: Mapping[str, Any]) -> pl.DataF
 
 
 _LIMITS = ("warpSize", "maxThreadsPerMultiprocessor", "regsPerMultiprocessor", "sharedMemPerMultiprocessor")
-
-
-def _positive(value: Any) -> int | None:
-    return value if type(value) is int and value > 0 else None
 
 
 def _up(value: pl.Expr, unit: int) -> pl.Expr:

@@ -31,6 +31,8 @@ _MODEL: dict[str, Any] = {
 MODEL = pl.Schema(_MODEL)
 LARGEST_MULTIPLE = 8
 _LARGEST = (1 << 63) // 32  # elements: their bytes fit 64 bits, whatever their type
+_LARGEST_CONFIG = 16 << 20  # bytes; real ones have a few thousand
+_LARGEST_NUMBER = 1 << 31  # no width, vocabulary or count of a model comes near
 
 
 def seen_tensors(ops: pl.DataFrame) -> pl.DataFrame:
@@ -79,7 +81,13 @@ def same_size(
 def read_config(path: Path) -> dict[str, Any]:
     """A Hugging Face config.json. Raises TraceError (exit code 2) where it cannot be read or is none."""
     try:
-        config = json.loads(path.read_text("utf-8"))
+        if path.exists() and not path.is_file():  # a device or a pipe may never end
+            raise TraceError(f"{path}: not a regular file", exit_code=2)
+        with path.open("rb") as file:
+            text = file.read(_LARGEST_CONFIG + 1)
+        if len(text) > _LARGEST_CONFIG:
+            raise TraceError(f"{path}: too large for a model's config", exit_code=2)
+        config = json.loads(text)
     except OSError as error:
         raise TraceError(f"{path}: cannot be read: {error.strerror}", exit_code=2) from None
     except (ValueError, RecursionError):
@@ -96,7 +104,17 @@ def _text_part(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _config_number(config: Mapping[str, Any], *names: str) -> int | None:
-    return next((v for n in names if type(v := config.get(n)) is int and v > 0), None)
+    """The first of `names` that the config gives as a positive whole number.
+
+    Raises TraceError (exit code 2) where that is larger than any model's.
+    """
+    found = next(((n, v) for n in names if type(v := config.get(n)) is int and v > 0), None)
+    if found is None:
+        return None
+    name, value = found
+    if value > _LARGEST_NUMBER:
+        raise TraceError(f"the model's config: {name} is larger than any model's", exit_code=2)
+    return value
 
 
 def model_tensors(config: Mapping[str, Any], tp: int = 1, kv_tokens: int | None = None) -> pl.DataFrame:
@@ -105,11 +123,12 @@ def model_tensors(config: Mapping[str, Any], tp: int = 1, kv_tokens: int | None 
     `config` is a Hugging Face config, `tp` the tensor-parallel ranks, `kv_tokens` the tokens that the cache
     holds (without it the cache's row has null elements). Heads, experts' inner width and vocabulary are
     divided over the ranks, rounded up; fewer KV heads than ranks are repeated. What the config does not
-    say is left out. Attention is MLA where the config has kv_lora_rank, grouped-query otherwise.
+    say is left out, and so is what no memory could hold. Attention is MLA where the config has
+    kv_lora_rank, grouped-query otherwise.
     """
     text = _text_part(config)
     ranks = max(tp, 1)
-    rows: list[tuple[str, list[int] | None, int | None, str]] = []
+    rows: list[tuple[str, list[int], int | None, str]] = []
 
     def number(*names: str) -> int | None:
         return _config_number(text, *names)
@@ -173,10 +192,11 @@ def model_tensors(config: Mapping[str, Any], tp: int = 1, kv_tokens: int | None 
             "2 x moe_intermediate_size x hidden_size",
         )
         add("shared expert's down", [hidden, times(shared, narrow)], "hidden_size x moe_intermediate_size")
-    return pl.DataFrame(rows, schema=MODEL, orient="row")
+    fitting = [row for row in rows if prod(row[1]) <= _LARGEST]
+    return pl.DataFrame(fitting, schema=MODEL, orient="row")
 
 
-def _cache(name: str, dims: list[int | None], working: str) -> tuple[str, list[int] | None, int | None, str]:
+def _cache(name: str, dims: list[int | None], working: str) -> tuple[str, list[int], int | None, str]:
     known = [d for d in dims if d is not None]
     whole = len(known) == len(dims)
     said = working.replace("tokens", f"{dims[-3]:,} tokens", 1) if whole else working

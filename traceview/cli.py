@@ -6,9 +6,11 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import NoReturn
 
 from traceview import __version__
 from traceview.commands import COMMANDS
+from traceview.commands.common import drop, notice
 from traceview.errors import Cancelled, TraceError
 from traceview.units import ascii_text, safe_text
 
@@ -19,6 +21,7 @@ STOPPED = 130  # as a shell reports a program that was interrupted
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 asked for and found, 2 usage, 3 unreadable."""
     words = list(sys.argv[1:] if argv is None else argv)
+    _open_streams()
     # A locale that cannot spell a character gets a plain counterpart, never an exception.
     codecs.register_error("traceview", _plainly)
     for stream in (sys.stdout, sys.stderr):
@@ -33,22 +36,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     try:
         code = int(args.run(args))
-        if sys.stdout is not None:
-            sys.stdout.flush()  # a reader that went away shows here, not when the interpreter ends
+        sys.stdout.flush()  # a reader that went away shows here, not when the interpreter ends
         return code
     except TraceError as error:
-        print(f"traceview: {safe_text(error.message)}", file=sys.stderr)
+        notice(f"traceview: {safe_text(error.message)}")
         return error.exit_code
     except (Cancelled, KeyboardInterrupt):
-        print("traceview: stopped", file=sys.stderr)
+        notice("traceview: stopped")
         return STOPPED
     except BrokenPipeError:
-        _drop_output()  # the reader of a pipe went away (`| head`)
+        drop(sys.stdout)  # the reader of a pipe went away (`| head`)
         return 0
     except OSError as error:
         # What can be read is the readers' concern; here is what happens to output: a full disk.
-        _drop_output()
-        print(f"traceview: {safe_text(error.strerror or str(error))}", file=sys.stderr)
+        drop(sys.stdout)
+        notice(f"traceview: {safe_text(error.strerror or str(error))}")
         return UNWRITABLE
 
 
@@ -59,14 +61,24 @@ def _plainly(error: UnicodeError) -> tuple[str, int]:
     return ascii_text(error.object[error.start : error.end]), error.end
 
 
-def _drop_output() -> None:
-    """What is left to print goes nowhere: the interpreter's own flush must not complain."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _open_streams() -> None:
+    """A standard stream that was closed (`<&-`) is an empty one; its number must not go to another file."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - open as long as the program runs
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with the words in plain text, as they may hold anything."""
+
+    def error(self, message: str) -> NoReturn:
+        notice(f"{self.format_usage()}{self.prog}: error: {safe_text(message)}")
+        sys.exit(2)
 
 
 def _parser(chosen: str | None) -> argparse.ArgumentParser:
     """The parser with all commands by name, and the options of the chosen one: only that is imported."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="traceview",
         description="Find where a step's GPU time goes, in the terminal, from a PyTorch profiler trace.",
         epilog="traceview TRACE opens the terminal UI; without a terminal it prints the summary.",

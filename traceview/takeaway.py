@@ -18,6 +18,7 @@ from traceview.analysis.groups import GROUP_KEYS
 from traceview.analysis.ncu import ncu_command
 from traceview.analysis.steps import Steps
 from traceview.errors import TraceError
+from traceview.outputs import output
 from traceview.report import cut
 from traceview.report.frames import write_frame
 from traceview.selection import EVERYTHING, Selection
@@ -144,7 +145,7 @@ class TakeAway:
         Raises TraceError (wrong usage) where the file cannot be written or has another suffix.
         """
         frame = self.table(name, selection)
-        write_frame(frame, Path(path))
+        write_frame(frame, Path(path), self.trace.path)
         return frame.height
 
     def extent_ns(self: Asked) -> tuple[int, int]:
@@ -185,9 +186,7 @@ class TakeAway:
 
         Raises TraceError where the trace cannot be read again or the file cannot be written.
         """
-        target, trace = Path(path), self.trace
-        if trace.path != "-" and target.exists() and os.path.samefile(target, trace.path):
-            raise TraceError(f"{path}: is the trace itself; choose another file", exit_code=2)
+        trace = self.trace
         note = {
             "by": f"traceview {__version__}",
             "of": os.path.basename(trace.path),
@@ -199,19 +198,12 @@ class TakeAway:
         tracks = trace.tracks.with_columns(pl.col(pl.Categorical).cast(pl.String)).iter_rows(named=True)
         rows = part.events.iter_rows(named=True)
         pieces = cut.written(rows, events, tracks, trace.header, trace.layout, note)
-        unfinished = target.with_name(target.name + ".part")
-        try:
-            with open(unfinished, "wb") as file:
-                # Without a time stamp, so that the same part gives the same bytes.
-                out = gzip.GzipFile("", "wb", 6, file, mtime=0) if target.suffix == ".gz" else file
-                cast("BinaryIO", out).writelines(pieces)
-                if out is not file:
-                    out.close()
-            unfinished.replace(target)
-        except OSError as error:
-            raise TraceError(f"{path}: cannot be written: {error.strerror}", exit_code=2) from None
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with output(path, trace.path) as file:
+            # Without a time stamp, so that the same part gives the same bytes.
+            out = gzip.GzipFile("", "wb", 6, file, mtime=0) if Path(path).suffix == ".gz" else file
+            cast("BinaryIO", out).writelines(pieces)
+            if out is not file:
+                out.close()
 
     def ncu_command(self: Asked, launch_id: int) -> dict[str, Any]:
         """How to profile a launch with Nsight Compute: see analysis.ncu."""

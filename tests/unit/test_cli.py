@@ -68,6 +68,11 @@ def test_a_name_that_no_file_can_have_gets_one_line(run: Any) -> None:
         ["--sort", "name"],
         ["--limit", "-1"],
         ["--limit", "x"],
+        ["--limit", "9" * 30],
+        ["--id", "-1"],
+        ["--id", "9" * 30],
+        ["--device", "9" * 30],
+        ["--tp", "0"],
     ],
 )
 def test_wrong_usage_ends_with_2_and_says_why(run: Any, small: Path, words: list[str]) -> None:
@@ -75,6 +80,12 @@ def test_wrong_usage_ends_with_2_and_says_why(run: Any, small: Path, words: list
     assert (done.code, done.out) == (2, "")
     last = done.err.splitlines()[-1]
     assert words[0] in last or words[-1] in last
+
+
+def test_wrong_words_cannot_reach_the_terminal(run: Any, small: Path) -> None:
+    for words in (["--\x1b[31m"], ["summary", small, "--\x1b[31m"]):
+        done = run(*words)
+        assert (done.code, "\x1b" in done.err) == (2, False)
 
 
 def test_a_command_without_a_trace_is_wrong_usage(run: Any) -> None:

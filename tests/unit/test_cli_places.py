@@ -173,6 +173,40 @@ def test_output_that_finds_no_room_gets_one_line(small: Path) -> None:
     assert done.stderr.decode().splitlines()[-1] == "traceview: No space left on device"
 
 
+UNWRITABLE = ["2>&-"] + ["2>/dev/full"] * Path("/dev/full").exists()
+
+
+def closed(redirected: str, *words: object) -> "subprocess.CompletedProcess[str]":
+    """The program under a shell that redirects or closes a standard stream."""
+    script = f'exec "$@" {redirected}'
+    command = [sys.executable, "-m", "traceview", *map(str, words)]
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", *command], capture_output=True, encoding="utf-8", timeout=60
+    )
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def test_without_standard_input_a_trace_is_summed_up(small: Path) -> None:
+    assert "50.0 %" in closed("<&-", small).stdout
+
+
+def test_a_standard_input_that_is_closed_cannot_be_read() -> None:
+    done = closed("<&-", "summary", "-")
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+
+
+@pytest.mark.parametrize("redirected", UNWRITABLE)
+def test_a_notice_that_cannot_be_written_does_not_cost_the_answer(small: Path, redirected: str) -> None:
+    done = closed(redirected, "summary", small, "--format", "json")
+    assert (done.returncode, json.loads(done.stdout)["gpu"]["kernels"]) == (0, 3)
+
+
+@pytest.mark.parametrize("redirected", UNWRITABLE)
+def test_nor_does_an_error_change_the_exit_code(redirected: str) -> None:
+    assert closed(redirected, "summary", "none.json").returncode == 3
+
+
 @pytest.mark.parametrize("columns", [20, 80, 120])
 def test_tables_fit_the_terminal(
     run: Any, small: Path, columns: int, monkeypatch: pytest.MonkeyPatch

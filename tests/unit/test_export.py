@@ -522,3 +522,28 @@ def test_ncu_quotes_what_a_name_holds(tmp_path: Path) -> None:
     for wrong in (1, 77):
         with pytest.raises(TraceError):
             asked.ncu_command(wrong)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--around", "0", "--context", "1e300s"],
+        ["--around", "0", "--context", "1e308s"],
+        ["--around", "9" * 30],
+        ["--from", "nan"],
+        ["--from", "inf"],
+        ["--from", "1e308"],
+        ["--from", "1e300", "--to", "1e301"],
+    ],
+)
+def test_a_window_that_no_trace_can_have_is_wrong_usage(
+    run: Any, small: Path, tmp_path: Path, words: list[str]
+) -> None:
+    assert run("export", small, "-o", tmp_path / "part.json", *words).code == 2
+
+
+def test_work_without_a_time_gets_no_arrow(tmp_path: Path) -> None:
+    untimed = kernel("k", 0, 5, 1)
+    del untimed["ts"]
+    _, events, _ = cut(session(tmp_path, launch(1, 1), untimed, *launched("k", 10, 20, 5, 2)), tmp_path)
+    assert [e["id"] for e in events if e["ph"] in "sf"] == [2, 2]

@@ -167,6 +167,11 @@ def _flows(links: Links, trace: Trace, chosen: NDArray[np.int64]) -> pl.DataFram
     """kind, id, flow, flow_id of the launch calls and the work that they launched; one call a correlation."""
     pairs = links.frame.select("id", "launch")[chosen].drop_nulls("launch")
     pairs = pairs.with_columns(flow_id=trace.runtime["correlation"].gather(pairs["launch"])).drop_nulls()
+    # An arrow needs a time at both of its ends.
+    pairs = pairs.filter(
+        trace.gpu["begin_ns"].gather(pairs["id"]).is_not_null()
+        & trace.runtime["begin_ns"].gather(pairs["launch"]).is_not_null()
+    )
     pairs = pairs.filter(pl.col("launch").n_unique().over("flow_id") == 1)
     starts = pairs.select(pl.col("launch").alias("id"), "flow_id").unique()
     return pl.concat(

@@ -2,10 +2,11 @@
 
 import argparse
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from traceview.units import fmt_bytes, fmt_count, safe_text
 
@@ -29,7 +30,7 @@ def trace_options(
     )
     command.add_argument("--step-marker", metavar="REGEX", help="the annotations that match are the steps")
     command.add_argument("--phase", choices=("prefill", "decode", "mixed", "idle"), help="only such steps")
-    command.add_argument("--device", type=int, metavar="N", help="only work of this device")
+    command.add_argument("--device", type=whole, metavar="N", help="only work of this device")
     command.add_argument(
         "--peak-bandwidth", type=positive, metavar="GB/S", help="the GPU's peak, in place of the table's"
     )
@@ -40,7 +41,7 @@ def trace_options(
     command.add_argument("--no-cache", action="store_true", help="neither use nor save an index")
     command.add_argument("--model", metavar="CONFIG", help="the model's config.json, to name tensors by size")
     command.add_argument(
-        "--tp", type=count, default=1, metavar="N", help="tensor-parallel ranks of that model"
+        "--tp", type=from_one, default=1, metavar="N", help="tensor-parallel ranks of that model"
     )
     if formats:
         command.add_argument("--format", choices=formats, default=formats[0])
@@ -48,9 +49,25 @@ def trace_options(
 
 def count(text: str) -> int:
     """A whole number from 0 on, as an option's type."""
-    number = int(text)
+    number = whole(text)
     if number < 0:
         raise argparse.ArgumentTypeError(f"{number} is below 0")
+    return number
+
+
+def from_one(text: str) -> int:
+    """A whole number from 1 on, as an option's type."""
+    number = count(text)
+    if not number:
+        raise argparse.ArgumentTypeError("0 is below 1")
+    return number
+
+
+def whole(text: str) -> int:
+    """A whole number that fits a column of a frame, as an option's type."""
+    number = int(text)
+    if not -(2**63) <= number < 2**63:
+        raise argparse.ArgumentTypeError(f"{number} does not fit into 64 bits")
     return number
 
 
@@ -82,12 +99,25 @@ def open_trace(args: argparse.Namespace) -> "tuple[Session, Selection]":
 
     progress = _progress_line() if sys.stderr.isatty() else None
     session = open_session(find_trace(args.trace), progress, **reading(args))
-    for notice in session.notices:
-        print(f"note: {safe_text(notice.message)}", file=sys.stderr)
+    for found in session.notices:
+        notice(f"note: {safe_text(found.message)}")
     steps = None if args.steps is None else parse_steps(args.steps, session.step_names)
     selection = Selection(steps, args.phase, args.device)
     session.must_hold(selection)
     return session, selection
+
+
+def notice(text: str, end: str = "\n") -> None:
+    """Text on standard error. One that cannot be written is dropped: it must not cost the answer."""
+    try:
+        print(text, end=end, file=sys.stderr, flush=True)
+    except OSError:
+        drop(sys.stderr)
+
+
+def drop(stream: TextIO) -> None:
+    """What is left to print there goes nowhere: the interpreter's own flush must not complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _progress_line() -> "Callable[[Any], None]":

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from traceview.commands import open as open_command
 from traceview.commands.common import count
+from traceview.units import safe_text
 
 _SIZES = ("steps", "layers", "cpu_ops", "one_line")
 
@@ -33,5 +34,5 @@ def run(args: argparse.Namespace) -> int:
     if args.write is None:
         return open_command.open_path(str(demo.demo_path(**given)), "traceview demo")
     facts = demo.save_demo(Path(args.write), **given)
-    print(f"{args.write}: {facts.events:,} events, {facts.kernels:,} kernels")
+    print(f"{safe_text(args.write)}: {facts.events:,} events, {facts.kernels:,} kernels")
     return 0

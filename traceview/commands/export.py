@@ -1,14 +1,14 @@
 """traceview export: frames as parquet or CSV, or a smaller trace."""
 
 import argparse
-import sys
 from pathlib import Path
 
-from traceview.commands.common import exit_code, open_trace, positive, trace_options
+from traceview.commands.common import count, exit_code, notice, open_trace, positive, trace_options
 from traceview.errors import TraceError
 from traceview.units import fmt_count, safe_text
 
 _TRACES = (".json", ".gz")
+_LONGEST_NS = 1e18  # over 30 years; sums of it with any time stay within 64 bits
 
 
 def options(command: argparse.ArgumentParser) -> None:
@@ -22,20 +22,31 @@ def options(command: argparse.ArgumentParser) -> None:
         help="a table: .parquet, .csv; a trace: .json, .json.gz",
     )
     command.add_argument("--table", default="kernels", metavar="NAME", help="which table (kernels)")
-    command.add_argument("--around", type=int, metavar="ID", help="a trace of what is around this launch")
+    command.add_argument("--around", type=count, metavar="ID", help="a trace of what is around this launch")
     command.add_argument(
         "--context", type=duration, metavar="5ms", default=5_000_000, help="how far around it"
     )
-    command.add_argument("--from", type=float, dest="begin", metavar="MS", help="a trace from here on, in ms")
-    command.add_argument("--to", type=float, dest="end", metavar="MS", help="a trace until here")
+    command.add_argument("--from", type=milliseconds, dest="begin", metavar="MS", help="a trace from here on")
+    command.add_argument("--to", type=milliseconds, dest="end", metavar="MS", help="a trace until here")
 
 
 def duration(text: str) -> int:
     """`5ms`, `200us`, `1s` or a number of milliseconds as nanoseconds, as an option's type."""
     for unit, ns in (("ms", 1e6), ("us", 1e3), ("ns", 1), ("s", 1e9)):
         if text.endswith(unit):
-            return round(positive(text.removesuffix(unit)) * ns)
-    return round(positive(text) * 1e6)
+            return _nanoseconds(positive(text.removesuffix(unit)) * ns, text)
+    return _nanoseconds(positive(text) * 1e6, text)
+
+
+def milliseconds(text: str) -> int:
+    """A number of milliseconds as nanoseconds, as an option's type."""
+    return _nanoseconds(float(text) * 1e6, text)
+
+
+def _nanoseconds(ns: float, text: str) -> int:
+    if not abs(ns) <= _LONGEST_NS:  # nan is not, either
+        raise argparse.ArgumentTypeError(f"{text} is no time in a trace")
+    return round(ns)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -67,8 +78,8 @@ def _trace(args: argparse.Namespace, path: Path, windowed: bool) -> int:
         window = session.window_around(args.around, args.context)
     elif windowed:
         origin, last = session.extent_ns()
-        begin = origin + round((args.begin or 0.0) * 1e6)
-        end = last if args.end is None else origin + round(args.end * 1e6)
+        begin = origin + (args.begin or 0)
+        end = last if args.end is None else origin + args.end
         if begin >= end:
             raise TraceError("export: --from is not before --to, or after the end of the trace", exit_code=2)
         window = begin, end
@@ -82,7 +93,7 @@ def _trace(args: argparse.Namespace, path: Path, windowed: bool) -> int:
     )
     if part.left_out:
         kinds = ", ".join(f"{fmt_count(n)} {safe_text(kind)}" for kind, n in part.left_out.items())
-        print(f"note: events of these kinds are not carried over: {kinds}", file=sys.stderr)
+        notice(f"note: events of these kinds are not carried over: {kinds}")
     if window is None and not part.events.height:
-        print("note: the selected steps hold no events", file=sys.stderr)
+        notice("note: the selected steps hold no events")
     return exit_code(args, session)

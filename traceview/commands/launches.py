@@ -14,7 +14,7 @@ def options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--straddling", action="store_true", help="only those that reach over their step")
     command.add_argument("--sort", choices=("time", "dur", "delay"), default="time")
     command.add_argument("--limit", type=count, default=20, metavar="N", help="at most N rows; 0 is all")
-    command.add_argument("--id", type=int, metavar="N", help="the one launch with this id")
+    command.add_argument("--id", type=count, metavar="N", help="the one launch with this id")
 
 
 def run(args: argparse.Namespace) -> int:

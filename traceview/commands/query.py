@@ -1,9 +1,8 @@
 """traceview query: SQL over the trace's tables, read-only."""
 
 import argparse
-import sys
 
-from traceview.commands.common import count, exit_code, open_trace, print_json, trace_options, width
+from traceview.commands.common import count, exit_code, notice, open_trace, print_json, trace_options, width
 from traceview.errors import TraceError
 
 
@@ -40,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         print_json(query.document(words, shown, answer.height, types, selection.as_dict()))
     elif args.format == "csv":
         print(query.rows_csv(shown), end="")
-        print(query.left_out(shown.height, answer.height), end="", file=sys.stderr)
+        notice(query.left_out(shown.height, answer.height), end="")
     else:
         print(query.text(shown, answer.height, args.format, width()), end="")
     return exit_code(args, session)

@@ -1,10 +1,9 @@
 """traceview report: a markdown note of where the time goes."""
 
 import argparse
-from pathlib import Path
 
 from traceview.commands.common import count, exit_code, open_trace, print_json, trace_options
-from traceview.errors import TraceError
+from traceview.outputs import output
 
 
 def options(command: argparse.ArgumentParser) -> None:
@@ -26,11 +25,6 @@ def run(args: argparse.Namespace) -> int:
     if args.output is None:
         print(page, end="")
     else:
-        target = Path(args.output)
-        try:
-            if target.exists() and target.resolve() == Path(session.trace.path).resolve():
-                raise TraceError(f"{args.output}: is the trace itself; name another file", exit_code=2)
-            target.write_text(page, encoding="utf-8")
-        except OSError as error:
-            raise TraceError(f"{args.output}: cannot be written: {error.strerror}", exit_code=2) from None
+        with output(args.output, session.trace.path) as file:
+            file.write(page.encode())
     return exit_code(args, session)

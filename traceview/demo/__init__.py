@@ -10,10 +10,8 @@ import gzip
 import hashlib
 import io
 import json
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from math import prod
@@ -24,6 +22,7 @@ import platformdirs
 
 from traceview.demo import model, rows, run
 from traceview.errors import TraceError
+from traceview.outputs import output
 
 STEPS, LAYERS, SEED = 8, model.LAYERS, 7
 MOST_CPU_OPS = 1_000  # more would not fit around a launch
@@ -253,20 +252,11 @@ def save_demo(path: Path, **options: Unpack[DemoOptions]) -> DemoFacts:
 
     The file appears when it is whole. Raises TraceError where it cannot be written.
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            # Neither name nor time go into the gzip header, so the same options give the same bytes.
-            packed = gzip.GzipFile("", "wb", 6, file, mtime=0) if path.suffix == ".gz" else file
-            with io.TextIOWrapper(packed, encoding="ascii", newline="\n") as text:
-                facts = write_demo(text, **options)
-        part.replace(path)
-    except OSError as error:
-        raise TraceError(f"{path}: the demo trace cannot be written there: {error.strerror}") from None
-    finally:
-        with suppress(OSError):
-            part.unlink()
-    return facts
+    with output(path) as file:
+        # Neither name nor time go into the gzip header, so the same options give the same bytes.
+        packed = gzip.GzipFile("", "wb", 6, file, mtime=0) if path.suffix == ".gz" else file
+        with io.TextIOWrapper(packed, encoding="ascii", newline="\n") as text:
+            return write_demo(text, **options)
 
 
 def demo_path(**options: Unpack[DemoOptions]) -> Path:

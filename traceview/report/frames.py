@@ -1,29 +1,26 @@
 """Frames as files: parquet as it is, CSV with lists as text and cells that no spreadsheet runs."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 
 from traceview.errors import TraceError
+from traceview.outputs import output
 from traceview.report.tables import csv_cell
 
 SUFFIXES = (".parquet", ".csv")
 
 
-def write_frame(frame: pl.DataFrame, path: Path) -> None:
-    """Write by suffix (SUFFIXES). Raises TraceError (wrong usage) for another, or if that cannot be done."""
-    plain = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
-    writers: dict[str, Callable[[], None]] = {
-        ".parquet": lambda: plain.write_parquet(path),
-        ".csv": lambda: _for_csv(plain).write_csv(path),
-    }
+def write_frame(frame: pl.DataFrame, path: Path, trace: str | None = None) -> None:
+    """Write by suffix (SUFFIXES). Raises TraceError (wrong usage) for another, or as outputs.output does."""
     if path.suffix not in SUFFIXES:
         raise TraceError(f"{path}: the name must end in one of {', '.join(SUFFIXES)}", exit_code=2)
-    try:
-        writers[path.suffix]()
-    except OSError as error:
-        raise TraceError(f"{path}: cannot be written: {error.strerror or error}", exit_code=2) from None
+    plain = frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
+    with output(path, trace) as file:
+        if path.suffix == ".csv":
+            _for_csv(plain).write_csv(file)
+        else:
+            plain.write_parquet(file)
 
 
 def _for_csv(frame: pl.DataFrame) -> pl.DataFrame:

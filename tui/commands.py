@@ -55,7 +55,7 @@ GO = (
     Command("go(6)", "Compare: what changed against another trace", "6"),
     Command("go(0)", "SQL: ask the trace's tables anything", "colon", ":"),
 )
-FILTER = Command("filter", "Show only rows with a text, in Launches also by an expression", "slash", "/", "filter")
+FILTER = Command("filter", "Only rows with a text; launches also by an expression", "slash", "/", "filter")
 MARK = Command("mark", "Mark or unmark the row", "", "space", "mark")
 SORT = Command("sort", "Sort by the next column, S for the other way", "", "s", "sort")
 EXPORT = Command("export", "Write the marked rows, or else this screen, as markdown", "e", label="export")

@@ -5,8 +5,9 @@
 Without a trace, three of about 500 MB each (`--steps 30`) are written into the cache folder: a decode trace
 as PyTorch writes it, the same with Python stacks, and the same on one line. Each reader runs in processes of
 its own; memory is the proportional share (PSS) summed over them, so what two share counts once. traceview and
-the ijson loop take turns, N times each; every figure is the best of its runs, and the last column is the time
-as a multiple of the ijson loop's, which is the same work on any machine: each event decoded once, nothing kept.
+the ijson loop take turns, N times each; every figure is the best of its runs, and the last column is
+the time as a multiple of the ijson loop's, which is the same work on any machine:
+each event decoded once, nothing kept.
 The slow readers run once. They are installed from PyPI into a virtual environment at FOLDER (default: in the
 cache folder); one that cannot be installed or that fails is named and left out.
 

@@ -11,6 +11,7 @@ from textual.app import App, SystemCommand
 from textual.screen import Screen
 
 from traceview.errors import TraceError
+from traceview.stderr import python_only
 from traceview.tui import messages
 from traceview.tui.commands import EVERYWHERE, bindings
 from traceview.tui.loader import NO_WISH, STOPPED, Loader, Reading, Wish
@@ -41,8 +42,10 @@ def run(
         # The screen is drawn on standard error: a locale without box characters would spell them out.
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8")
-    app = TraceApp(paths_of(Path(path)), Wish(steps, phase, device), reading)
-    return app.run() or app.exit_code
+    paths = paths_of(Path(path))
+    with python_only():  # or a library's words would lie over the screen
+        app = TraceApp(paths, Wish(steps, phase, device), reading)
+        return app.run() or app.exit_code
 
 
 def paths_of(place: Path) -> list[Path]:

@@ -1,6 +1,7 @@
 """SQL over a trace's tables. One tiny trace; times are microseconds unless named `_ns`."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -209,7 +210,62 @@ def test_bad_sql_gets_polars_own_words_on_one_line(asked: Session, sql: str, mes
     assert "\n" not in refused.value.message
 
 
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("SELECT 1" + "+1" * 4_990, "500 are run"),
+        ("SELECT 1" + "+1" * 20_000, "40,008 characters; at most 10,000 are run"),
+        ("SELECT name" + "||name" * 1_000 + " FROM kernels", "500 are run"),
+        (" UNION ALL ".join(["SELECT 1"] * 400), "500 are run"),
+        ("WITH RECURSIVE t AS (SELECT 1 AS a UNION ALL SELECT a FROM t) SELECT * FROM t", "recursive: rows"),
+        ("with /* so */ recursive t as (select 1) select * from t", "recursive: rows are not made"),
+        ("SELECT * FROM range(100000000000)", "range: rows are not made"),
+        ('SELECT * FROM "Generate_Series" (1, 100000000000)', "generate_series: rows are not made"),
+    ],
+    ids=range(8),
+)
+def test_what_would_take_the_process_down_is_refused(asked: Session, sql: str, message: str) -> None:
+    with pytest.raises(TraceError, match=message) as refused:
+        asked.query(sql)
+    assert refused.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 1" + "+1" * 498,
+        "SELECT name" + "||name" * 160 + " FROM kernels LIMIT 1",
+        " UNION ".join(["SELECT 1"] * 250),
+        f"SELECT 1 WHERE 3 IN ({', '.join(str(n) for n in range(1_500))})",
+        "SELECT 1 WHERE 'a' IN ('a'" + ", 'a'" * 600 + ")",
+        "SELECT 1 AS recursive",
+        "SELECT sum(1) OVER (ORDER BY id RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) FROM kernels LIMIT 0",
+    ],
+    ids=range(7),
+)
+def test_long_queries_below_the_limit_are_let_through(sql: str) -> None:
+    query.check(sql)
+
+
+def test_the_longest_chains_that_are_let_through_run(asked: Session) -> None:
+    assert rows(asked, "SELECT 1" + "+1" * 498) == [(499,)]
+    assert len(rows(asked, " UNION ALL ".join(["SELECT 1"] * 125))) == 125
+    assert len(rows(asked, "SELECT name" + "||name" * 160 + " FROM kernels LIMIT 1")) == 1
+
+
 # What is printed.
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT cast(id AS decimal(50, 60)) FROM kernels", "SELECT columns('(') FROM kernels"]
+)
+def test_a_panic_in_polars_is_one_line(tmp_path: Path, capfd: Any, sql: str) -> None:
+    assert run(tmp_path, sql) == 2
+    *notes, message = capfd.readouterr().err.splitlines()
+    assert message.startswith("traceview: query: ")
+    assert all(note.startswith("note: ") for note in notes)
+    os.write(2, b"again")  # the descriptor is as it was
+    assert capfd.readouterr().err == "again"
 
 
 def run(folder: Path, *words: str) -> int:

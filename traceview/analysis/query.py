@@ -19,13 +19,24 @@ _NOT_PLAIN = re.compile(r"--|/\*|[$\\\"`]")
 _STRING = re.compile(r"'[^']*'")
 _COMMENT = re.compile(r"/\*(?:(?!/\*|\*/).)*\*/|--[^\n]*(?:\n|$)", re.DOTALL)
 _FIRST_WORD = re.compile(r"[\s(]*(\w*)")
+# polars goes down as deep as a chain (a || b || ..., UNION) is long, without a guard: beyond some thousand
+# parts the process dies of it. Values in a list (IN (1, 2, ...)) lie side by side and are not counted.
+_LONGEST = 10_000
+_MOST_PARTS = 500
+_PART = re.compile(r"[^\W\d]\w*|[^\w\s,.']")
+# Rows without an end, or as many as a number says.
+_MAKES_ROWS = re.compile(r"\bwith\s+(recursive)\b|\b(range|generate_series)[\"`]?\s*\(", re.IGNORECASE)
 # Statements that only ask. polars' SQL also knows CREATE, DROP, DELETE and TRUNCATE TABLE.
 _ASKS = ("select", "with", "from", "values", "explain")
 
 
 def check(sql: str) -> None:
-    """Raises TraceError (wrong usage) for SQL that opens files or does anything but ask."""
+    """Raises TraceError (wrong usage) for SQL that opens files, is too long or does anything but ask."""
+    if len(sql) > _LONGEST:
+        raise TraceError(f"query: {len(sql):,} characters; at most {_LONGEST:,} are run", exit_code=2)
     text = sql if _NOT_PLAIN.search(sql) else _STRING.sub("''", sql)
+    if (parts := len(_PART.findall(text))) > _MOST_PARTS:
+        raise TraceError(f"query: {parts:,} words and operators; at most {_MOST_PARTS} are run", exit_code=2)
     if found := _OPENS_FILES.search(text):
         raise TraceError(
             f"query: {found.group()}: files are not opened, only the trace's tables", exit_code=2
@@ -37,6 +48,9 @@ def check(sql: str) -> None:
     if word is None or word[1].lower() not in _ASKS:
         first = word[1] if word and word[1] else "nothing"
         raise TraceError(f"query: {first}: a query begins with SELECT or WITH", exit_code=2)
+    if rows := _MAKES_ROWS.search(text):
+        name = (rows[1] or rows[2]).lower()
+        raise TraceError(f"query: {name}: rows are not made, only the trace's tables asked", exit_code=2)
 
 
 def run(sql: str, tables: Mapping[str, Callable[[], pl.DataFrame]]) -> pl.DataFrame:

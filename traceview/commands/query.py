@@ -4,6 +4,7 @@ import argparse
 
 from traceview.commands.common import count, exit_code, notice, open_trace, print_json, trace_options, width
 from traceview.errors import TraceError
+from traceview.stderr import python_only
 
 
 def options(command: argparse.ArgumentParser) -> None:
@@ -32,7 +33,8 @@ def run(args: argparse.Namespace) -> int:
             return exit_code(args, session)
         words, answer = "", tables
     else:
-        words, answer = args.sql, session.query(args.sql, selection)
+        with python_only():
+            words, answer = args.sql, session.query(args.sql, selection)
     shown = answer.head(args.limit) if args.limit and not args.schema else answer
     if args.format == "json":
         types = sql.types(answer)

@@ -4,12 +4,11 @@
 
 Without a trace, three of about 500 MB each (`--steps 30`) are written into the cache folder: a decode trace
 as PyTorch writes it, the same with Python stacks, and the same on one line. Each reader runs in processes of
-its own; memory is the proportional share (PSS) summed over them, so what two share counts once. traceview and
-the ijson loop take turns, N times each; every figure is the best of its runs, and the last column is
-the time as a multiple of the ijson loop's, which is the same work on any machine:
-each event decoded once, nothing kept.
-The slow readers run once. They are installed from PyPI into a virtual environment at FOLDER (default: in the
-cache folder); one that cannot be installed or that fails is named and left out.
+its own. traceview and the ijson loop take turns, N times each. Memory is looked at in the first turn, which
+slows that down, and is the proportional share (PSS) summed over processes, so what two share counts once;
+times are the best of all turns. The last column is the time as a multiple of the ijson loop's: each event
+decoded once, nothing kept. The slow readers run once. They are installed from PyPI into a virtual environment
+at FOLDER (default: in the cache folder); one that cannot be installed or that fails is named and left out.
 
 traceview rows: the whole command without an index (of the file, and of its gzip with `--gzip`), the same from
 the saved index, and a bare import of the libraries that it stands on.
@@ -85,8 +84,8 @@ def proportional_memory(pid: int) -> int:
     return total
 
 
-def measure(command: list[str], environment: dict[str, str]) -> Run | str:
-    """One run of `command`; the last line of its complaint if it fails."""
+def measure(command: list[str], environment: dict[str, str], watch: bool = True) -> Run | str:
+    """One run of `command`; the last line of its complaint if it fails. `watch`: look at its memory."""
     before = os.times()
     begin = time.perf_counter()
     with tempfile.TemporaryFile() as errors:
@@ -95,7 +94,8 @@ def measure(command: list[str], environment: dict[str, str]) -> Run | str:
         )
         peak = 0
         while process.poll() is None:
-            peak = max(peak, proportional_memory(process.pid))
+            if watch:
+                peak = max(peak, proportional_memory(process.pid))
             if time.perf_counter() - begin > LIMIT:
                 process.kill()
                 process.wait()
@@ -112,12 +112,12 @@ def measure(command: list[str], environment: dict[str, str]) -> Run | str:
 
 
 def best(done: list[Run | str]) -> Run | str:
-    """The quickest of some runs, with the least memory of them; or why one failed."""
+    """The least time of some runs, and the memory of the watched one; or why one failed."""
     runs = [run for run in done if isinstance(run, Run)]
     failed = [run for run in done if isinstance(run, str)]
     if failed or not runs:
         return failed[0] if failed else "not run"
-    return Run(min(r.seconds for r in runs), min(r.cpu for r in runs), min(r.peak for r in runs))
+    return Run(min(r.seconds for r in runs), min(r.cpu for r in runs), max(r.peak for r in runs))
 
 
 def installed_peers(folder: Path) -> Path | None:
@@ -151,9 +151,9 @@ def rows(trace: Path, packed: Path | None, peers: Path | None, runs: int) -> Ite
         if packed:
             turns["traceview summary, gzip"] = [*summary, "--no-cache", str(packed)]
         done: dict[str, list[Run | str]] = {name: [] for name in turns}
-        for _ in range(runs):
+        for turn in range(runs):
             for name, command in turns.items():
-                done[name].append(measure(command, index))
+                done[name].append(measure(command, index, watch=turn == 0))
     for name, measured in done.items():
         yield name, best(measured)
     for name, (code, package) in PEERS.items():

@@ -1,13 +1,12 @@
 """Bytes into a Trace."""
 
-from traceview.parsers.cache import CacheInfo, cache_folder, cache_info, clear_cache
+from traceview.parsers.cache import CacheInfo, cache_info, clear_cache
 from traceview.parsers.details import raw_event, raw_events
-from traceview.parsers.loader import Progress, load
+from traceview.parsers.opening import Progress, load
 
 __all__ = [
     "CacheInfo",
     "Progress",
-    "cache_folder",
     "cache_info",
     "clear_cache",
     "load",

@@ -12,24 +12,24 @@ import json
 import os
 import tempfile
 import zlib
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import platformdirs
 import polars as pl
 
 from traceview import schema
+from traceview.indexes import SUFFIX, cache_folder, index_of
 from traceview.trace import EventCounts, Notice, Trace
 
-FOLDER_VARIABLE = "TRACEVIEW_CACHE_DIR"
 SMALLEST = 256 << 10  # smaller files are read as fast as an index
 LARGEST_FOLDER = 4 << 30  # bytes; beyond, the indexes not used for longest go
 _MAGIC = b"traceview index\n"
 _ENDS = 64 << 10  # bytes at both ends of a file that tell it from another of equal size and time
-_SUFFIX = ".index"
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,6 @@ class CacheInfo:
     folder: Path
     files: int
     bytes: int
-
-
-def cache_folder() -> Path:
-    """The folder of the indexes: $TRACEVIEW_CACHE_DIR, or one in the user's cache folder."""
-    named = os.environ.get(FOLDER_VARIABLE)
-    return Path(named) if named else platformdirs.user_cache_path("traceview", appauthor=False) / "index"
 
 
 def cache_info() -> CacheInfo:
@@ -67,7 +61,7 @@ def saved(path: str) -> tuple[Trace | None, Notice | None]:
 
     A notice where there was an index that had to be thrown away.
     """
-    index = _index_of(path)
+    index = index_of(path)
     try:
         with index.open("rb") as file:
             if file.read(len(_MAGIC)) != _MAGIC:
@@ -114,7 +108,7 @@ def save(trace: Trace) -> None:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.writelines((_MAGIC, len(head).to_bytes(8, "little"), head, *blobs.values()))
-            os.replace(aside, _index_of(trace.path))
+            os.replace(aside, index_of(trace.path))
         except BaseException:
             with suppress(OSError):
                 os.unlink(aside)
@@ -123,17 +117,12 @@ def save(trace: Trace) -> None:
         return
 
 
-def _index_of(path: str) -> Path:
-    name = hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:32]
-    return cache_folder() / (name + _SUFFIX)
-
-
 def _indexes() -> list[tuple[Path, os.stat_result]]:
     """All indexes and what a crash left of one, those not used for longest first."""
     found = []
     with suppress(OSError):
         for path in cache_folder().iterdir():
-            if path.suffix == _SUFFIX or path.name.startswith("new-"):
+            if path.suffix == SUFFIX or path.name.startswith("new-"):
                 with suppress(OSError):
                     found.append((path, path.stat()))
     return sorted(found, key=lambda item: item[1].st_mtime)
@@ -187,23 +176,39 @@ def _facts(trace: Trace) -> dict[str, Any]:
 def _trace(path: str, facts: dict[str, Any], blobs: dict[str, bytes]) -> Trace:
     known = {**facts, "events": EventCounts(**facts["events"])}
     known["notices"] = tuple(Notice(**notice) for notice in facts["notices"])
-    frames = {name: partial(_frame, blobs[name]) for name in schema.FRAMES}
-    return Trace.on_demand(frames, path=path, **known)
+    frames = {name: partial(_frame, name, blobs[name]) for name in schema.FRAMES}
+    return Trace.on_demand({**frames, **_ahead(frames)}, path=path, **known)
+
+
+def _ahead(frames: Mapping[str, Callable[[], pl.DataFrame]]) -> Mapping[str, Callable[[], pl.DataFrame]]:
+    """The frames that every question needs, already being read in a thread."""
+    thread = ThreadPoolExecutor(1)
+    asked = {name: thread.submit(frames[name]).result for name in ("gpu", "runtime", "ops")}
+    thread.shutdown(wait=False)
+    return asked
 
 
 def _blob(frame: pl.DataFrame) -> bytes:
+    """The frame without what `_frame` knows: row numbers, and columns without any value."""
+    kept = [c for c in frame.columns if c != "id" and (frame[c].null_count() < len(frame) or not len(frame))]
     buffer = io.BytesIO()
-    frame.write_ipc(buffer, compression="zstd")
+    frame.select(kept).write_ipc(buffer, compression="zstd")
     return buffer.getvalue()
 
 
-def _frame(blob: bytes) -> pl.DataFrame:
-    return pl.read_ipc(blob)
+def _frame(name: str, blob: bytes) -> pl.DataFrame:
+    kept = pl.read_ipc(blob)
+    others = {"id": pl.int_range(pl.len(), dtype=pl.Int64)}
+    return kept.select(
+        pl.col(c) if c in kept.columns else others.get(c, pl.lit(None, dtype)).alias(c)
+        for c, dtype in schema.FRAMES[name].items()
+    )
 
 
 def _checked(name: str, blob: bytes, crc: int) -> bytes:
     if zlib.crc32(blob) != crc:
         raise ValueError("damaged")
-    if pl.read_ipc_schema(io.BytesIO(blob)) != dict(schema.FRAMES[name]):
+    declared = schema.FRAMES[name]
+    if any(declared.get(c) != dtype for c, dtype in pl.read_ipc_schema(io.BytesIO(blob)).items()):
         raise ValueError("of another schema")
     return blob

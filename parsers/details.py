@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from traceview.errors import TraceError
-from traceview.parsers.repair import mend, mend_object
 from traceview.parsers.source import StreamText, Text, open_text
 from traceview.trace import Trace
 
@@ -53,6 +52,8 @@ def _mended(trace: Trace, data: bytes) -> dict[str, Any]:
     """What a damaged event still says."""
     if data[:1] not in (b"{", b'"'):
         raise TraceError(f"{trace.path}: has changed since it was opened; open it again")
+    from traceview.parsers.repair import mend, mend_object  # rarely needed, and it takes long to import
+
     mended = mend(data)
     return msgspec.json.decode(mended, type=dict[str, Any]) if mended else mend_object(data)
 

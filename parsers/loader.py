@@ -1,23 +1,23 @@
 """Reads a trace file: finds its events, has them decoded part by part, and puts the Trace together."""
 
 import gc
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, TimeoutError
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from traceview import processes
 from traceview.errors import Cancelled, TraceError
 from traceview.parsers import notices
 from traceview.parsers.builder import Batch, Frames, Kinds, concat, finished
-from traceview.parsers.cache import save, saved
 from traceview.parsers.careful import Careful, Outcome
 from traceview.parsers.document import End, Start, find_events, read_end
-from traceview.parsers.pool import Pool, cores
+from traceview.parsers.opening import Progress
+from traceview.parsers.pool import Pool
 from traceview.parsers.source import PlainText, Text, open_text
 from traceview.parsers.splitter import learn_separator
 from traceview.parsers.worker import Part
@@ -25,72 +25,23 @@ from traceview.trace import EventCounts, Trace
 
 _SAMPLE = 256 << 10
 _PART = 9 << 20  # what a worker gets at a time
-_PARALLEL_FROM = 32 << 20  # smaller files are read sooner than workers have started
-_MAX_WORKERS = 4
+_FIRST_PART = 1 << 20  # what is read here first, so that something shows while workers start
 _PROGRESS_EVERY = 0.05  # seconds
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How far the reading is: bytes of the file on disk, events so far, and their number by category.
-
-    `total_bytes` is 0 where it is not known (standard input). `kinds` has the phase for events without
-    category.
-    """
-
-    done_bytes: int
-    total_bytes: int
-    events: int
-    kinds: dict[str, int]
-    snapshot: Callable[[], Trace | None] | None = field(default=None, repr=False, compare=False)
-
-    def partial(self) -> Trace | None:
-        """The trace as far as it is read by now. None before the first event, and when all is read.
-
-        Some milliseconds for each 100 MB that are read; from any thread.
-        """
-        return self.snapshot() if self.snapshot else None
-
-
-def load(
-    path: str | Path,
-    progress: Callable[[Progress], None] | None = None,
-    cancelled: Callable[[], bool] | None = None,
-    use_cache: bool = True,
+def read(
+    path: str | Path, progress: Callable[[Progress], None] | None, cancelled: Callable[[], bool] | None
 ) -> Trace:
-    """Read the trace at `path` ("-": standard input), or its saved index, which is made the first time.
-
-    `progress` is called now and then from this thread, at most 20 times a second; `cancelled` is asked
-    as often, and stops the reading with `Cancelled`. `use_cache=False` neither reads nor writes an
-    index. Raises TraceError where nothing can be read.
-    """
-    name, rebuilt = str(path), None
-    use_cache = use_cache and os.path.isfile(name)
-    if use_cache:
-        trace, rebuilt = saved(name)
-        if trace:
-            if progress:
-                progress(_progress(trace))
-            return trace
+    """The trace at `path`, read from the file itself; see opening.load."""
     text = open_text(path)
     try:
         with _paused_collector():
-            trace = _Reading(text, progress, cancelled).run()
+            return _Reading(text, progress, cancelled).run()
     except OSError as error:
-        raise TraceError(f"{name}: cannot be read: {error.strerror}; copy it to another disk") from None
+        raise TraceError(f"{path}: cannot be read: {error.strerror}; copy it to another disk") from None
     finally:
         text.close()
-    if use_cache:
-        save(trace)
-    return replace(trace, notices=(*trace.notices, rebuilt)) if rebuilt else trace
-
-
-def _progress(trace: Trace) -> Progress:
-    """The progress of a trace that is there."""
-    kinds: dict[str, int] = {}
-    for ph, cat, count in trace.kinds.rows():
-        kinds[cat or ph] = kinds.get(cat or ph, 0) + count
-    return Progress(trace.bytes, trace.bytes, trace.events.loaded, kinds, lambda: trace)
+        processes.dismiss()
 
 
 @contextmanager
@@ -136,31 +87,34 @@ class _Reading:
         separator = learn_separator(sample)
         careful = Careful(self._text, separator, self._take)
         outcome = Outcome(start.events_at)
-        if separator and self._is_large():
-            outcome = self._read_parts(careful, separator, outcome.at)
+        workers = processes.wanted(self._text.size, self._text.compression is not None)
+        if separator and workers:
+            outcome = self._read_parts(careful, separator, outcome.at, workers)
         if not outcome.closed and not outcome.ended:
             outcome = careful.read(outcome.at, check=self._check)
         end = read_end(self._text, outcome.at, start) if outcome.closed else End()
         return self._trace(start, outcome, end)
 
-    def _is_large(self) -> bool:
-        size = self._text.size * (1 if self._text.compression is None else 8)
-        return size > _PARALLEL_FROM and cores() > 1
-
-    def _read_parts(self, careful: Careful, separator: bytes, at: int) -> Outcome:
-        """Read part by part in worker processes, in order; what does not fit is read here.
+    def _read_parts(self, careful: Careful, separator: bytes, at: int, workers: int) -> Outcome:
+        """Read part by part in worker processes, in order; what does not fit is read here, and the first.
 
         A part fits if it begins and ends with an event. It is known to begin with one if the part before
         it fits, so a cut at the wrong place is always noticed, and read over.
         """
         plain = isinstance(self._text, PlainText)
-        pool = Pool(min(cores(), _MAX_WORKERS), self._text.path if plain else None, separator)
+        first = self._plan(at, separator, _FIRST_PART)
+        if first:
+            outcome = careful.read(at, [first.end], self._check)
+            if outcome.closed or outcome.ended:
+                return outcome
+            at = outcome.at
+        pool = Pool(workers, self._text.path if plain else None, separator)
         waiting: deque[tuple[Part, Future[Batch | None]]] = deque()
         planned: int | None = at if len(pool) else None
         try:
             while True:
                 while planned is not None and len(waiting) < 2 * len(pool):
-                    part = self._plan(planned, separator)
+                    part = self._plan(planned, separator, _PART)
                     planned = part.end if part else None
                     if part:
                         size = part.end - part.begin + len(separator)
@@ -184,11 +138,11 @@ class _Reading:
         finally:
             pool.close()
 
-    def _plan(self, begin: int, separator: bytes) -> Part | None:
-        """A part from the event at `begin` to where another seems to begin; None if none does."""
-        look = _SAMPLE
-        while look <= _PART:
-            offset = begin + _PART - look
+    def _plan(self, begin: int, separator: bytes, size: int) -> Part | None:
+        """A part of about `size` bytes from the event at `begin` to where another seems to begin, or None."""
+        look = min(_SAMPLE, size)
+        while look <= size:
+            offset = begin + size - look
             cut = self._text.read_at(offset, look).rfind(separator)
             if cut >= 0:
                 return Part(begin, offset + cut + separator.index(b"{"))

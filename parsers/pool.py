@@ -1,13 +1,9 @@
-"""Worker processes that read parts of a large file at once.
+"""Worker processes (`traceview.processes`) that read parts of a large file at once.
 
-They are started with `subprocess`, not `multiprocessing`, whose start fails inside a running Textual
-app. A worker that cannot be started or dies costs speed only: its parts are reported as not fitting, and
-are read by the caller.
+A worker that cannot be started or dies costs speed only: its parts are reported as not fitting, and are
+read by the caller.
 """
 
-import os
-import subprocess
-import sys
 import threading
 from collections import deque
 from concurrent.futures import Future
@@ -16,27 +12,9 @@ from contextlib import suppress
 import msgspec
 import polars as pl
 
+from traceview import processes
 from traceview.parsers.builder import Batch, Kinds
 from traceview.parsers.worker import Answer, Part, Setup, receive, send
-
-# One worker a core, so threads of the libraries would only take turns, and OpenBLAS's wait by spinning. And
-# glibc keeps the memory of one block for the next, instead of giving it back and having it cleared again: a
-# tenth of the time.
-_ENVIRONMENT = {
-    "POLARS_MAX_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MALLOC_MMAP_THRESHOLD_": str(64 << 20),
-    "MALLOC_TRIM_THRESHOLD_": str(256 << 20),
-    "MALLOC_TOP_PAD_": str(16 << 20),
-}
-_COMMAND = "import sys; sys.path[:] = {path!r}; from traceview.parsers.worker import main; main()"
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class Pool:
@@ -47,23 +25,9 @@ class Pool:
         self._waiting: deque[tuple[Part, bytes, Future[Batch | None]]] = deque()
         self._changed = threading.Condition()
         self._closed = False
-        self._processes: list[subprocess.Popen[bytes]] = []
-        self._alive: list[subprocess.Popen[bytes]] = []
-        command = [sys.executable, "-c", _COMMAND.format(path=[p or os.getcwd() for p in sys.path])]
-        for _ in range(count if sys.executable else 0):
-            try:
-                process = subprocess.Popen(
-                    command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    start_new_session=True,
-                    env={**os.environ, **_ENVIRONMENT},
-                )
-            except (OSError, ValueError):
-                break
-            self._processes.append(process)
-            self._alive.append(process)
+        self._processes = processes.started(count)
+        self._alive = list(self._processes)
+        for process in self._processes:
             threading.Thread(target=self._serve, args=(process,), daemon=True).start()
 
     def __len__(self) -> int:
@@ -85,12 +49,9 @@ class Pool:
                 future.set_result(None)
             self._waiting.clear()
             self._changed.notify_all()
-        for process in self._processes:
-            process.kill()
-        for process in self._processes:
-            process.wait()
+        processes.end(self._processes)
 
-    def _serve(self, process: "subprocess.Popen[bytes]") -> None:
+    def _serve(self, process: processes.Process) -> None:
         """Feed one worker, in a thread: parts in, answers out."""
         assert process.stdin
         assert process.stdout
@@ -120,7 +81,7 @@ class Pool:
             with suppress(OSError):
                 stream.close()
 
-    def _another_lives(self, dead: "subprocess.Popen[bytes]") -> bool:
+    def _another_lives(self, dead: processes.Process) -> bool:
         """Whether a worker is left for what waits; the last one's thread answers for all that are dead."""
         with self._changed:
             if dead in self._alive:
@@ -128,7 +89,7 @@ class Pool:
             return bool(self._alive)
 
 
-def _answer(process: "subprocess.Popen[bytes]") -> Batch | None:
+def _answer(process: processes.Process) -> Batch | None:
     assert process.stdout
     message = receive(process.stdout)
     if message is None:

@@ -2,6 +2,7 @@
 
 import argparse
 import codecs
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from traceview import __version__
 from traceview.commands import COMMANDS
 from traceview.commands.common import drop, notice
 from traceview.errors import Cancelled, TraceError
+from traceview.processes import begin
 from traceview.units import ascii_text, safe_text
 
 UNWRITABLE = 2  # as where `-o FILE` cannot be written
@@ -20,6 +22,8 @@ STOPPED = 130  # as a shell reports a program that was interrupted
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 asked for and found, 2 usage, 3 unreadable."""
+    # Imports and frames make many objects that live long or die at once; the default walks them too often.
+    gc.set_threshold(50_000, 20, 100)
     words = list(sys.argv[1:] if argv is None else argv)
     _open_streams()
     # A locale that cannot spell a character gets a plain counterpart, never an exception.
@@ -35,6 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     try:
+        if "trace" in args:
+            begin(args.trace, not args.no_cache)
         code = int(args.run(args))
         sys.stdout.flush()  # a reader that went away shows here, not when the interpreter ends
         return code

@@ -1,6 +1,5 @@
 """The terminal app: opens a trace, then holds the stack of screens that leads down into it."""
 
-import gc
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -83,7 +82,6 @@ class TraceApp(App[int]):
 
     def on_mount(self) -> None:
         """Read the only trace, or ask which one."""
-        gc.set_threshold(50_000, 20, 100)  # frames make many short-lived objects; the default walks too often
         if len(self.paths) == 1:
             self.open(self.paths[0])
         else:

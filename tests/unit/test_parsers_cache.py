@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from traceview import schema
-from traceview.parsers import cache, cache_folder, cache_info, clear_cache, load, loader
+from traceview.indexes import cache_folder
+from traceview.parsers import cache, cache_info, clear_cache, load, loader
 from traceview.trace import Trace
 
 
@@ -66,13 +67,15 @@ def test_a_frame_is_read_from_the_index_when_it_is_asked_for(
 ) -> None:
     path = write(tmp_path / "a.json")
     load(path)
-    frames_read = []
+    frames_read: list[str] = []
     frame = cache._frame
-    monkeypatch.setattr(cache, "_frame", lambda blob: frames_read.append(blob) or frame(blob))
+    monkeypatch.setattr(cache, "_frame", lambda name, blob: frames_read.append(name) or frame(name, blob))
     trace = load(path)
-    assert (trace.events.loaded, frames_read) == (2, [])
-    assert trace.gpu is trace.gpu
-    assert len(frames_read) == 1
+    assert trace.events.loaded == 2
+    assert trace.gpu.height + trace.runtime.height + trace.ops.height == 2
+    assert sorted(frames_read) == ["gpu", "ops", "runtime"]  # what every question needs is read ahead
+    assert trace.tracks is trace.tracks
+    assert frames_read[3:] == ["tracks"]
     assert replace(trace, complete=False).ops.equals(trace.ops)
     with pytest.raises(AttributeError, match="gpus"):
         trace.gpus  # type: ignore[attr-defined]  # noqa: B018

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from traceview import schema
+from traceview import processes, schema
 from traceview.errors import Cancelled
 from traceview.parsers import Progress, load, loader, pool
 from traceview.trace import Trace
@@ -20,10 +20,10 @@ PART = 40_000
 @pytest.fixture
 def parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two workers for files of any size, in small parts."""
-    monkeypatch.setattr(loader, "_PARALLEL_FROM", 0)
+    monkeypatch.setattr(processes, "LARGE", 0)
     monkeypatch.setattr(loader, "_PART", PART)
     monkeypatch.setattr(loader, "_SAMPLE", 4_000)
-    monkeypatch.setattr(loader, "cores", lambda: 2)
+    monkeypatch.setattr(processes, "cores", lambda: 2)
 
 
 def kernel(i: int, **args: Any) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def test_parts_give_the_same_trace(
     assert all(fitting)
     (tmp_path / "a.gz").write_bytes(gzip.compress(path.read_bytes()))
     from_gzip = load(tmp_path / "a.gz", use_cache=False)
-    monkeypatch.setattr(loader, "_PARALLEL_FROM", 1 << 40)
+    monkeypatch.setattr(processes, "LARGE", 1 << 40)
     alone = load(path, use_cache=False)
     assert alone.gpu["correlation"].to_list() == list(range(1, 3001))
     same(in_parts, alone)
@@ -119,7 +119,7 @@ def test_without_workers_the_file_is_read_all_the_same(
 def test_progress_grows_into_the_whole(
     tmp_path: Path, parts: None, monkeypatch: pytest.MonkeyPatch, large: bool
 ) -> None:
-    monkeypatch.setattr(loader, "_PARALLEL_FROM", 0 if large else 1 << 40)
+    monkeypatch.setattr(processes, "LARGE", 0 if large else 1 << 40)
     monkeypatch.setattr(loader, "_PROGRESS_EVERY", 0.0001)
     seen: list[tuple[Progress, Trace | None]] = []
     path = write(tmp_path / "a.json", [kernel(i) for i in range(20_000)])
@@ -139,7 +139,7 @@ def test_progress_grows_into_the_whole(
 
 @pytest.mark.parametrize("large", [True, False])
 def test_cancelling(tmp_path: Path, parts: None, monkeypatch: pytest.MonkeyPatch, large: bool) -> None:
-    monkeypatch.setattr(loader, "_PARALLEL_FROM", 0 if large else 1 << 40)
+    monkeypatch.setattr(processes, "LARGE", 0 if large else 1 << 40)
     asked = iter([False, True])
     with pytest.raises(Cancelled):
         load(

@@ -16,15 +16,15 @@ END = pl.col("begin_ns") + pl.col("dur_ns")
 
 def merged(frame: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     """The union of the intervals of each key as disjoint intervals: keys, begin_ns, dur_ns, sorted."""
-    fresh = pl.col("begin_ns") > pl.col("end_ns").cum_max().shift(1)
-    return (
-        frame.select(*keys, "begin_ns", end_ns=END)
-        .sort(*keys, "begin_ns")
-        .with_columns((fresh.over(keys) if keys else fresh).fill_null(True).cum_sum().alias("block"))
-        .group_by(*keys, "block", maintain_order=True)
-        .agg(pl.col("begin_ns").min(), pl.col("end_ns").max())
-        .select(*keys, "begin_ns", dur_ns=pl.col("end_ns") - pl.col("begin_ns"))
+    reach = pl.col("end_ns").cum_max()
+    fresh = pl.col("begin_ns") > reach.shift(1)
+    sorted_ = frame.select(*keys, "begin_ns", end_ns=END).sort(*keys, "begin_ns")
+    runs = sorted_.with_columns(
+        reach=reach.over(keys) if keys else reach,
+        fresh=(fresh.over(keys) if keys else fresh).fill_null(True),
     )
+    last = runs.filter(pl.col("fresh").shift(-1, fill_value=True))
+    return runs.filter("fresh").select(*keys, "begin_ns", dur_ns=last["reach"] - pl.col("begin_ns"))
 
 
 def busy(frame: pl.DataFrame, keys: list[str]) -> pl.DataFrame:

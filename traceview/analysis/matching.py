@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Any
 
 import polars as pl
@@ -157,6 +156,8 @@ def _same_place(one: Groups, two: Groups, pairs: list[Pair]) -> list[Pair]:
     tokens_two = {p.after: i for i, p in enumerate(pairs)}
     line_one = [tokens_one.get(g["group"], f"before {g['group']}") for g in one]
     line_two = [tokens_two.get(g["group"], f"after {g['group']}") for g in two]
+    from difflib import SequenceMatcher  # takes long to import
+
     blocks = SequenceMatcher(None, line_one, line_two, autojunk=False).get_opcodes()
     out: list[Pair] = []
     for what, b, b_end, a, a_end in blocks:

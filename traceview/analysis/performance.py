@@ -29,6 +29,8 @@ _ALIKE = [
 # A collective's number in its sequence differs from call to call and says nothing of its size.
 _SEQUENCE = r'"(Seq|Comms Id)": ?-?\d+'
 
+_SHAPE = ["block", "registers_per_thread", "shared_memory_bytes"]  # what occupancy is reckoned from
+
 _COLUMNS: Columns = {
     **SIZES,
     "bandwidth_gbs": pl.Float64,
@@ -128,7 +130,9 @@ def _of_device(part: pl.DataFrame, gpu: Gpu | None, properties: Mapping[str, obj
     """The rows of one device with its roofline and occupancy; untimed rows have no rate."""
     took = part.select(pl.when(pl.col("timed")).then("dur_ns")).to_series()
     rates = roofline(part, took, gpu)
-    resident = occupancy(part.select("block", "registers_per_thread", "shared_memory_bytes"), properties)
+    shapes = numbered(part.select("id", *_SHAPE), _SHAPE, "shape")
+    distinct = shapes.unique("shape", keep="first", maintain_order=True)
+    resident = occupancy(distinct.select(_SHAPE), properties)[shapes["shape"]]
     suspect = rates["suspect"] | part["suspect_duration"]
     # As many blocks as fit run at a time on a multiprocessor; where that is unknown, waves are of one each.
     waves = pl.col("waves") / pl.coalesce("blocks_per_sm", 1)

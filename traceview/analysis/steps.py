@@ -316,8 +316,8 @@ def _clipped(work: pl.DataFrame, begin: NDArray[np.int64], end: NDArray[np.int64
     """Length of the work inside each window [begin, end), overlaps counted as often as they occur."""
     starts = work["begin_ns"].to_numpy()
     ends = starts + work["dur_ns"].to_numpy()
-    until_end = intervals.covered_until(starts, ends, end)
-    return np.asarray(until_end - intervals.covered_until(starts, ends, begin), dtype=np.int64)
+    until = intervals.covered_until(starts, ends, np.concatenate([begin, end]))
+    return np.asarray(until[len(begin) :] - until[: len(begin)], dtype=np.int64)
 
 
 def typical(table: pl.DataFrame) -> pl.DataFrame:

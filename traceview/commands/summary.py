@@ -12,14 +12,14 @@ def options(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the summary in the wanted format."""
-    from traceview.report import text
-
     session, selection = open_trace(args)
     document = session.summary(selection)
     if args.format == "json":
         print_json(document)
-    elif args.format == "csv":
-        print(text.groups_csv(document), end="")
     else:
-        print(text.summary_tables(document, args.format, width()), end="")
+        from traceview.report import text
+
+        csv = args.format == "csv"
+        answer = text.groups_csv(document) if csv else text.summary_tables(document, args.format, width())
+        print(answer, end="")
     return exit_code(args, session)

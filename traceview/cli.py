@@ -13,9 +13,9 @@ from traceview import __version__
 from traceview.commands import COMMANDS
 from traceview.commands.common import drop, notice
 from traceview.errors import Cancelled, TraceError
-from traceview.processes import begin
 from traceview.units import ascii_text, safe_text
 
+_ALONE = ("-h", "--help", "--version")  # options that stand without a command
 UNWRITABLE = 2  # as where `-o FILE` cannot be written
 STOPPED = 130  # as a shell reports a program that was interrupted
 
@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="traceview")
-    if words and words[0] not in COMMANDS and (words[0] == "-" or not words[0].startswith("-")):
+    if words and words[0] not in (*COMMANDS, *_ALONE):
         words.insert(0, "open")
     parser = _parser(words[0] if words else None)
     args = parser.parse_args(words)
@@ -39,8 +39,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     try:
-        if "trace" in args:
-            begin(args.trace, not args.no_cache)
         code = int(args.run(args))
         sys.stdout.flush()  # a reader that went away shows here, not when the interpreter ends
         return code

@@ -48,18 +48,18 @@ def wanted(size: int, compressed: bool) -> int:
     return min(cores(), MOST) if large and cores() > 1 else 0
 
 
-def begin(path: str, use_index: bool) -> None:
+def begin(path: str, use_index: bool, most: int = MOST) -> None:
     """Start the workers that `path` will need, if it is a large file that has no index to use instead.
 
-    A guess that costs nothing when it is wrong: `started` makes up for what is missing, `dismiss` ends what
-    is not needed.
+    A guess that costs nothing when it is wrong: `started` makes up for what is missing, also for those
+    beyond `most`, and `dismiss` ends what is not needed.
     """
     with suppress(OSError, ValueError):
         if not os.path.isfile(path) or (use_index and index_of(path).exists()):
             return
         count = wanted(os.path.getsize(path), path.endswith(_COMPRESSED))
         with _lock:
-            _begun.extend(_start(count - len(_begun)))
+            _begun.extend(_start(min(count, most) - len(_begun)))
 
 
 def started(count: int) -> list[Process]:

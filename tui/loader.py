@@ -141,6 +141,8 @@ class Loader:
         return Session(stopped(trace, last), **kept)
 
     def _progress(self, progress: "Progress", reading: Mapping[str, Any]) -> None:
+        if self._last is None:  # at once, without the time that a look takes
+            self._tell(Advanced(progress, self._so_far))
         self._last = progress
         begin = monotonic()
         if begin >= self._next_look:

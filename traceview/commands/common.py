@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
+from traceview.processes import begin
 from traceview.units import fmt_bytes, fmt_count, safe_text
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def reading(args: argparse.Namespace) -> dict[str, Any]:
 
 def open_trace(args: argparse.Namespace) -> "tuple[Session, Selection]":
     """The trace of the command line and what it selects. Notices and progress go to standard error."""
+    begin(args.trace, not args.no_cache)
     from traceview.api import Selection, find_trace, open_session
     from traceview.selection import parse_steps
 

@@ -6,6 +6,7 @@ import sys
 from functools import partial
 
 from traceview.commands.common import exit_code, open_trace, reading, trace_options, width
+from traceview.processes import begin, cores
 from traceview.units import safe_text
 
 
@@ -17,6 +18,7 @@ def options(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Open the UI where standard input, output and error are terminals, else print the summary."""
     if sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty():
+        begin(args.trace, not args.no_cache, cores() - 1)  # one is left for the first screen
         from traceview.tui.app import run
 
         return run(args.trace, args.steps, args.phase, args.device, partial(reading, args))

@@ -8,6 +8,7 @@ import os
 import sys
 import zipfile
 import zlib
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import BinaryIO, Protocol
 from traceview.errors import TraceError
 
 CHUNK = 1 << 18
+_GZIP_CHUNK = 1 << 15  # may become a thousand times as much text
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 ZIP_MAGIC = b"PK"
@@ -78,37 +80,40 @@ class StreamText:
         self.path, self.size, self.compression = path, size, compression
         self.damaged_at: int | None = None
         self._pieces = pieces
-        self._kept = bytearray()
-        self._start = 0
+        self._kept: deque[bytes] = deque()
+        self._start = self._end = 0  # of what is kept
 
     def read_at(self, offset: int, size: int) -> bytes:
-        while self._start + len(self._kept) < offset + size:
+        while self._end < offset + size:
             piece = self._pieces.next()
             if piece is None:
                 if self._pieces.damaged:
-                    self.damaged_at = self._start + len(self._kept)
+                    self.damaged_at = self._end
                 break
-            self._kept += piece
-        begin = offset - self._start
-        return bytes(memoryview(self._kept)[begin : begin + size])
+            self._kept.append(piece)
+            self._end += len(piece)
+        at, found = self._start, []
+        for piece in self._kept:
+            if at >= offset + size:
+                break
+            found.append(memoryview(piece)[max(0, offset - at) : offset + size - at])
+            at += len(piece)
+        return b"".join(found)
 
     def forget(self, before: int) -> None:
-        drop = min(before - self._start, len(self._kept))
-        if drop > (8 << 20):  # each removal moves what is left
-            del self._kept[:drop]
-            self._start += drop
+        while self._kept and self._start + len(self._kept[0]) <= before:
+            self._start += len(self._kept.popleft())
 
     def skip_to(self, offset: int) -> int:
         """Go on from the last known place at or before `offset`, if that is ahead. Gives the place."""
         place = self._pieces.skip_to(offset)
-        if place > self._start + len(self._kept):
+        if place > self._end:
             self._kept.clear()
-            self._start = place
+            self._start = self._end = place
         return self._start
 
     def consumed(self, offset: int) -> int:
-        known = self._start + len(self._kept)
-        return int(self._pieces.taken * offset / known) if known else 0
+        return int(self._pieces.taken * offset / self._end) if self._end else 0
 
     def close(self) -> None:
         self._pieces.close()
@@ -181,7 +186,7 @@ class GzipPieces(Pieces):
         """Compressed bytes for the member that is being read, or the next one; None at the end."""
         chunk = self._inflate.unused_data.lstrip(b"\0")
         if not chunk:
-            chunk = self._file.read(CHUNK)
+            chunk = self._file.read(_GZIP_CHUNK)
             self.taken += len(chunk)
         if not self._inflate.eof:
             self.damaged = not chunk  # the member has no end

@@ -24,6 +24,8 @@ from traceview.parsers.splitter import elements, places, skip_gap
 WINDOW = 1 << 20
 _LARGEST = 16 << 20  # a larger value in which events seem to begin has lost its end
 _PATIENCE = 128 << 20  # how far the end of a damaged event is looked for
+_MOST_MENDED = 4 << 20  # mending goes item by item: more would take longer than it is worth
+_MOST_ODD = 1000  # so many values that are no events are counted one by one, those behind with the last
 _LOOK = 64 << 10  # most values are far shorter than this
 _KEY = rb'\{\s*"(?:' + b"|".join(k.encode() for k in EVENT_KEYS) + rb')"\s*:'
 _OBJECT = re.compile(_KEY)
@@ -66,6 +68,7 @@ class Careful:
         self, text: Text, separator: bytes | None, sink: Callable[[Batch, int], None], window: int = WINDOW
     ) -> None:
         self._text, self._separator, self._sink, self._window = text, separator, sink, window
+        self._odd = 0  # how many values were no events since the last event
 
     def read(self, at: int, stops: Sequence[int] = (), check: Callable[[], None] = lambda: None) -> Outcome:
         """Read from `at`, in the list, to its end, the text's, or an event that begins at one of `stops`.
@@ -140,6 +143,10 @@ class Careful:
                 batch.repaired.append(at + here)
                 here += 1
                 continue
+            if self._odd > _MOST_ODD and data[here] != 123:
+                brace = data.find(b"{", here)
+                here = n if brace < 0 else brace
+                continue
             end, bad = _value_end(data, view, here)
             if end is None and bad is None and not final and n - here < _LARGEST:
                 break  # goes on behind the window
@@ -150,6 +157,7 @@ class Careful:
                 )  # the rest of a broken event: a string that ends at the next one's first quote
             if end is not None:
                 odd = not self._keep(found, batch, at, here, end, data[here:end])
+                self._odd = self._odd + 1 if odd else 0
                 here = end
                 continue
             odd = True
@@ -229,7 +237,7 @@ class Careful:
             except (msgspec.MsgspecError, RecursionError) as error:
                 place = _BYTE.search(str(error))
                 damaged_at = begin + (int(place[1]) if place else 0)
-        mended = mend(data)
+        mended = mend(data) if len(data) <= _MOST_MENDED else None
         if mended is None:
             batch.set_aside.append(at + damaged_at)
             return False

@@ -34,6 +34,8 @@ def _known(keys: tuple[str, ...]) -> bytes:
     return rb'"(?:' + b"|".join(re.escape(k.encode()) for k in keys) + rb')"\s*:'
 
 
+# What stands between quotes. Possessive, as the engine would else remember each character to come back to.
+_INSIDE = rb'[^"\\]*+(?:\\.[^"\\]*+)*+'
 # Of an event's own members, and of arguments and headers: a key, and what ends a broken string before it.
 _KEYS = [_known(EVENT_KEYS), _known((*EVENT_KEYS, *_ARG_KEYS, *_HEADER_KEYS))]
 _KNOWN_KEY = [re.compile(keys) for keys in _KEYS]
@@ -42,17 +44,17 @@ _BROKEN_END = [
     for keys in _KEYS
 ]
 _AFTER_VALUE = [
-    re.compile(rb'\s*(?:,\s*"(?:[^"\\]|\\.)*"\s*:|' + keys + rb"|,?\s*\}|,?\s*$)") for keys in _KEYS
+    re.compile(rb'\s*(?:,\s*"' + _INSIDE + rb'"\s*:|' + keys + rb"|,?\s*\}|,?\s*$)") for keys in _KEYS
 ]
 _BLANK = re.compile(rb"[\s,]*")
-_KEY = re.compile(rb'"((?:[^"\\\x00-\x1f]|\\.)*)"\s*:')
-_STRING = re.compile(rb'"((?:[^"\\\x00-\x1f]|\\["\\/bfnrtu])*)"')
+_KEY = re.compile(rb'"([^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+)"\s*:')
+_STRING = re.compile(rb'"([^"\\\x00-\x1f]*+(?:\\["\\/bfnrtu][^"\\\x00-\x1f]*+)*+)"')
 _AFTER_ITEM = re.compile(rb'\s*(?:,\s*["\[\]{}\d\-tfnN]|\])')
 _ANY_END = re.compile(rb'"(?=\s*[,}\]])')
 _WORD = re.compile(rb"[^,}\]\n]*")
 _JSON_NUMBER = re.compile(rb"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _LOOSE_NUMBER = re.compile(rb"([-+]?)0*(\d*)(?:\.(\d*))?")
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]')
+_TOKEN = re.compile(rb'"' + _INSIDE + rb'"|[\[\]{}]')
 _BAD_ESCAPE = re.compile(rb'\\(?!["\\/bfnrt]|u[0-9a-fA-F]{4})')
 _LITERALS = {b"true": True, b"false": False, b"null": None}
 _HOLE = object()

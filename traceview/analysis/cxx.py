@@ -5,8 +5,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
+NAMES_KEPT = 1 << 18  # answers about names that are kept; no trace seen had as many, and each is asked often
 # `operator()`, `operator<` and `->` hold brackets that open or close nothing.
 _TOKENS = re.compile(r"operator(?:\(\)|\[\]|<=>|<<|>>|<=|>=|->|<|>)|->|[<>(){}\[\], ]")
+_COMMA = re.compile(",")
+_OPENER = re.compile(r"[<({\[]")
 _CLOSES = {">": "<", ")": "(", "}": "{", "]": "["}
 # Anonymous namespaces: some compilers put a hash of the file into the name, which differs between builds.
 _ANONYMOUS = re.compile(r"(?:\(anonymous namespace\)|<unnamed>|\(anonymous\)|\b_GLOBAL__N_\w*)::")
@@ -70,7 +73,7 @@ def _outermost(text: str) -> _Level:
 
 def split_arguments(text: str) -> tuple[str, ...]:
     """`text` cut at its outermost commas, trimmed: `int, Foo<a, b>` gives `int` and `Foo<a, b>`."""
-    cuts = _outermost(text).commas
+    cuts = _outermost(text).commas if _OPENER.search(text) else [m.start() for m in _COMMA.finditer(text)]
     pieces = [text[a:b].strip() for a, b in zip([0, *(c + 1 for c in cuts)], [*cuts, len(text)], strict=True)]
     return tuple(pieces) if pieces != [""] else ()
 
@@ -83,7 +86,7 @@ def _inside(text: str, group: tuple[int, int]) -> str:
 
 def leading(text: str) -> Parts:
     """The first name in `text` and its template arguments: of `f<a>(b)::{lambda()#1}` this is `f<a>`."""
-    group = next(iter(_outermost(text).groups), None)
+    group = next(iter(_outermost(text).groups), None) if _OPENER.search(text) else None
     if group is None:
         return Parts(text)
     arguments = split_arguments(_inside(text, group)) if text[group[0]] == "<" else ()

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from traceview.analysis.cxx import NAMES_KEPT
 from traceview.analysis.names import over_distinct
 from traceview.errors import TraceError
 
@@ -69,12 +70,18 @@ def _rule(entry: Any) -> Rule:
 
 
 def family_of_name(name: str, rules: Sequence[Rule] | None = None) -> str:
-    """The family of one kernel by its full name; `other` where no rule matches."""
+    """The family of one kernel by its full name; `other` where no rule matches. rules: None, the built-in."""
+    return _by_built_in(name) if rules is None else _by_rules(name, rules)
+
+
+@lru_cache(maxsize=NAMES_KEPT)
+def _by_built_in(name: str) -> str:
+    return _by_rules(name, _built_in())
+
+
+def _by_rules(name: str, rules: Sequence[Rule]) -> str:
     searched = name[:_SEARCHED]
-    found = (
-        rule.family for rule in (load_rules() if rules is None else rules) if rule.pattern.search(searched)
-    )
-    return next(found, "other")
+    return next((rule.family for rule in rules if rule.pattern.search(searched)), "other")
 
 
 def family_of(
@@ -85,7 +92,7 @@ def family_of(
     `names` are full names, `kinds` the schema's kernel, memcpy, memset; each distinct name is looked at once.
     A null name has a null family.
     """
-    tried = load_rules() if rules is None else tuple(rules)
+    tried = None if rules is None or tuple(rules) == _built_in() else tuple(rules)
     found = over_distinct(names, lambda name: family_of_name(name, tried), FAMILY)
     if kinds is None:
         return found

@@ -12,6 +12,7 @@ from traceview.analysis import multiplying as mu
 from traceview.analysis import rowwise as rw
 from traceview.analysis.calls import Call, Tensor, Work
 from traceview.analysis.collectives import collective
+from traceview.analysis.cxx import NAMES_KEPT
 from traceview.analysis.families import family_of_name
 from traceview.analysis.multiplying import PagedSums
 from traceview.analysis.names import over_distinct
@@ -99,13 +100,7 @@ _NOT_PRODUCTS = frozenset(
 _PRODUCTS = frozenset({"gemm", "convolution", "attention", "communication"})
 
 
-@lru_cache(maxsize=2048)
-def _family(kernel: str) -> str:
-    """The family by the built-in rules; one's own rules group kernels and do not change what they compute."""
-    return family_of_name(kernel) if kernel else "other"
-
-
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=NAMES_KEPT)
 def is_helper(kernel: str) -> bool:
     """True for kernels that only serve another kernel of the same operator: split-K sums, layout changes.
 
@@ -156,7 +151,8 @@ def model(call: Call, sums: PagedSums | None = None) -> Work | None:
     `sums` are those of the call's step, for attention over a paged cache. Bytes are the least that must be
     moved: each tensor once, broadcast dimensions once, nothing twice.
     """
-    family = _family(call.kernel)
+    # By the built-in rules: one's own rules group kernels and do not change what they compute.
+    family = family_of_name(call.kernel) if call.kernel else "other"
     if family == "communication" or call.collective:
         return collective(call)
     if not call.op or is_helper(call.kernel):

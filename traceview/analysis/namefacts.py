@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from traceview.analysis.cxx import Parts, clean, leading, parse_parts, split_arguments
+from traceview.analysis.cxx import NAMES_KEPT, Parts, clean, leading, parse_parts, split_arguments
 from traceview.analysis.dtypes import dtype
 
 DEEP = 1 << 14  # how far into a template a role or a type is looked for
@@ -41,7 +41,7 @@ _OPERANDS = {
 _NAMED_COPIES = {"bfloat16_copy": "bf16", "float16_copy": "fp16", "bfloat16tofloat32_copy": "float"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class NameFacts:
     """None means that the name does not say. Types are named as in `dtypes`.
 
@@ -122,7 +122,7 @@ def deep_types(parts: Parts) -> list[str]:
     return []
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=NAMES_KEPT)
 def name_facts(name: str) -> NameFacts:
     """The facts in a kernel's name. Never raises. The templates are those of ATen/native/cuda."""
     parts = parse_parts(name)

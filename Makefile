@@ -16,7 +16,7 @@ help:
 	@echo "make lint     ruff, its formatting, who imports whom"
 	@echo "make types    mypy --strict"
 	@echo "make format   put the code into shape"
-	@echo "make bench    time and memory of opening large traces, beside other readers"
+	@echo "make bench    time, memory and lag of opening large traces, beside other readers"
 	@echo "make soak     the property tests, many more examples"
 	@echo "make pictures draw the screens of docs/ anew"
 	@echo "make clean    remove .venv and everything built"
@@ -43,6 +43,7 @@ format: $(DEVELOPS)
 
 bench: $(RUNS)
 	@$(PYTHON) benchmarks/ingest.py $(ARGS)
+	@$(PYTHON) benchmarks/lag.py
 
 soak: $(DEVELOPS)
 	@$(PYTHON) -m pytest -n 2 --hypothesis-profile=soak tests/property $(ARGS)

@@ -28,7 +28,7 @@ def damage(
     count = len(repaired) + len(set_aside)
     if count:
         first = min([*repaired, *set_aside])
-        message = f"{_events(count)} damaged: {len(repaired)} repaired, {len(set_aside)} set aside"
+        message = f"{_events(count)} damaged: {len(repaired):,} repaired, {len(set_aside):,} set aside"
         notices.append(Notice("damaged-events", count, f"{message}; the first at byte {first}", first))
     return notices
 
@@ -79,4 +79,4 @@ def content(trace: Trace) -> list[Notice]:
 
 
 def _events(count: int) -> str:
-    return f"{count} event" if count == 1 else f"{count} events"
+    return f"{count:,} event" if count == 1 else f"{count:,} events"

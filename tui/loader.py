@@ -13,7 +13,7 @@ from textual.message import Message
 
 from traceview.errors import Cancelled, TraceError
 from traceview.tui.messages import Advanced, Linking, Loaded, LoadFailed, NothingCame
-from traceview.tui.so_far import SoFar, look
+from traceview.tui.so_far import SoFar, header_facts, look
 from traceview.units import fmt_bytes, fmt_percent
 
 if TYPE_CHECKING:
@@ -142,6 +142,8 @@ class Loader:
 
     def _progress(self, progress: "Progress", reading: Mapping[str, Any]) -> None:
         if self._last is None:  # at once, without the time that a look takes
+            first = progress.partial()
+            self._so_far = SoFar(header_facts(first)) if first else self._so_far
             self._tell(Advanced(progress, self._so_far))
         self._last = progress
         begin = monotonic()

@@ -32,26 +32,33 @@ class SoFar:
     kernels: tuple[tuple[str, float, int], ...] = ()
 
 
+def header_facts(trace: "Trace") -> str:
+    """The first GPU's name and the rank, as far as the header says."""
+    from traceview.analysis import header
+
+    rank, world = header.rank(trace), header.world_size(trace)
+    facts = [d["name"] for d in header.devices(trace)[:1] if d["name"]]
+    facts += [] if rank is None else [f"rank {rank} of {world}" if world else f"rank {rank}"]
+    return " · ".join(facts)
+
+
 def look(trace: "Trace", reading: Mapping[str, Any]) -> SoFar:
     """What a partial trace tells; `reading` are keywords of api.open_session."""
-    from traceview.analysis import header
     from traceview.api import Session
     from traceview.schema import empty
 
     unlinked = replace(trace, ops=empty("ops"), runtime=empty("runtime"), python=empty("python"))
     session = Session(unlinked, **{k: v for k, v in reading.items() if k in ("step_marker", "settings")})
-    rank, world = header.rank(trace), header.world_size(trace)
-    facts = [d["name"] for d in header.devices(trace)[:1] if d["name"]]
-    facts += [] if rank is None else [f"rank {rank} of {world}" if world else f"rank {rank}"]
+    facts = header_facts(trace)
     found = session.found_steps
     steps = "" if found.source in _GUESSED else f"{fmt_count(found.windows.height)} steps"
     if not trace.gpu.height:
-        return SoFar(" · ".join(facts), steps)
+        return SoFar(facts, steps)
     groups = session.groups()
     gpu = f"{fmt_count(trace.gpu.height)} pieces of GPU work, {fmt_ns(int(groups['sum_ns'].sum()))} in all"
     shown = groups.head(_MOST_KERNELS).select("short_name", "share", "sum_ns")
     rows = tuple((str(name), share or 0.0, ns) for name, share, ns in shown.iter_rows())
-    return SoFar(" · ".join(facts), steps, gpu, rows)
+    return SoFar(facts, steps, gpu, rows)
 
 
 class SoFarView(Widget):

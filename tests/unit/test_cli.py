@@ -20,6 +20,12 @@ def test_a_command_that_did_its_work_ends_with_0(run: Any, small: Path, command:
     assert (done.code, done.out != "") == (0, True)
 
 
+def test_without_a_command_options_may_stand_before_the_trace(run: Any, small: Path) -> None:
+    before, behind = run("--no-cache", "--steps", "0", small), run(small, "--no-cache", "--steps", "0")
+    assert (before.code, before.out) == (0, behind.out)
+    assert before.out != ""
+
+
 UNREADABLE = {
     "missing.json": None,
     "empty.json": b"",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from traceview.parsers import load, raw_event
+from traceview.parsers import careful, load, raw_event
 from traceview.trace import Trace
 
 
@@ -58,6 +58,29 @@ def test_an_event_larger_than_any_window(tmp_path: Path) -> None:
     assert trace.ops.select("name", "external_id").rows() == [("a", None), ("large", 4), ("b", None)]
     event = raw_event(trace, *trace.ops.select("offset", "length").row(1))
     assert event["args"]["Call stack"] == stack
+
+
+def test_a_damaged_event_too_large_to_mend_is_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(careful, "_MOST_MENDED", 1_000)
+    names = ["a", 'short "quoted"', "b", 'long "quoted" ' + "x" * 1_000, "c"]
+    text = json.dumps({"traceEvents": [op(name) for name in names]}).replace('\\"', '"')
+    trace = read(tmp_path, text)
+    assert trace.ops["name"].to_list() == ["a", 'short "quoted"', "b", "c"]
+    assert (trace.events.in_file, trace.events.set_aside, trace.events.repaired) == (5, 1, 1)
+
+
+def test_values_that_are_no_events_are_counted_one_by_one_up_to_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(careful, "_MOST_ODD", 10)
+    ones = ", ".join("1" * 5_000)
+    few = ", ".join("1" * 7)
+    a, b, c = (json.dumps(op(name)) for name in "abc")
+    trace = read(tmp_path, f'{{"traceEvents": [{a}, {ones}, {b}, {few}, {c}]}}')
+    assert trace.ops["name"].to_list() == ["a", "b", "c"]
+    assert trace.events.set_aside == 11 + 7
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])

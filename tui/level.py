@@ -1,6 +1,7 @@
 """What all screens of a trace share: the lines around the body, the way up, selection, filter, export."""
 
 import shlex
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
@@ -46,8 +47,8 @@ class Answered(Message):
 class Level(Screen[None]):
     """One screen of an open trace.
 
-    A subclass says which PLACE it is, which commands it HAS, what its body is, and how to fill it for the
-    selection (`load`).
+    A subclass says which PLACE it is, which commands it HAS, what its `body` is, how to fill it for the
+    selection (`load`), and which widget has the keys (`table`).
     """
 
     PLACE: ClassVar[int] = 1
@@ -66,13 +67,13 @@ class Level(Screen[None]):
 
     # --- what a screen says --------------------------------------------------------------------------------
 
+    @abstractmethod
     def body(self) -> ComposeResult:
         """The widgets between the lines at the top and the footer."""
-        raise NotImplementedError
 
+    @abstractmethod
     def load(self) -> None:
         """Fill the body for the selection."""
-        raise NotImplementedError
 
     def crumb(self) -> list[str]:
         """What this level adds to the breadcrumb."""
@@ -82,9 +83,9 @@ class Level(Screen[None]):
         """Which numbers are shown: the most important words first."""
         return ()
 
+    @abstractmethod
     def table(self) -> Widget:
         """The widget that has the keys."""
-        raise NotImplementedError
 
     def first_focus(self) -> Widget:
         """The widget that has the keys when the screen opens."""

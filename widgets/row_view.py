@@ -1,5 +1,6 @@
 """What the tables share: rows drawn by number, a cursor, marks, keys and the search."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -76,46 +77,46 @@ class RowView(LineView):
     # --- what a subclass says ------------------------------------------------------------------------------
 
     @property
+    @abstractmethod
     def row_count(self) -> int:
         """Rows that scroll."""
-        raise NotImplementedError
 
     @property
     def has_pinned_row(self) -> bool:
         """Whether a row -1 stands under the header and never scrolls."""
         return False
 
+    @abstractmethod
     def body_width(self) -> int:
         """Cells of the widest row without the gutter."""
-        raise NotImplementedError
 
+    @abstractmethod
     def header_pieces(self) -> Sequence[Piece]:
         """The titles."""
-        raise NotImplementedError
 
+    @abstractmethod
     def row_pieces(self, row: int) -> Sequence[Piece]:
         """The text of one row."""
-        raise NotImplementedError
 
+    @abstractmethod
     def is_marked(self, row: int) -> bool:
         """Whether the row carries a mark."""
-        raise NotImplementedError
 
+    @abstractmethod
     def find_matches(self, text: str) -> npt.NDArray[np.int64]:
         """Ascending numbers of the rows that hold `text` in any case."""
-        raise NotImplementedError
 
+    @abstractmethod
     def row_highlighted(self, row: int) -> None:
         """The cursor has come to this row."""
-        raise NotImplementedError
 
+    @abstractmethod
     def row_selected(self, row: int) -> None:
         """The row was opened."""
-        raise NotImplementedError
 
+    @abstractmethod
     def mark_toggled(self, row: int) -> None:
         """The row's mark was asked to change."""
-        raise NotImplementedError
 
     # --- drawing -------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
     python benchmarks/ingest.py [TRACE ...] [--steps N] [--gzip] [--runs N] [--peers FOLDER] [--no-peers]
 
-Without a trace, three of about 500 MB each (`--steps 30`) are written into the cache folder: a decode trace
+Without a trace, three of 550 to 650 MB each (`--steps 30`) are written into the cache folder: a decode trace
 as PyTorch writes it, the same with Python stacks, and the same on one line. Each reader runs in processes of
 its own. traceview and the ijson loop take turns, N times each. Memory is looked at in the first turn, which
 slows that down, and is the proportional share (PSS) summed over processes, so what two share counts once;
@@ -31,8 +31,8 @@ import platformdirs
 from traceview.demo import DemoOptions, demo_path
 
 IJSON = "import ijson\nfor _ in ijson.items(open({path!r}, 'rb'), 'traceEvents.item', use_float=True): pass"
-# AMD's TraceLens is not on PyPI (the package of that name is another project): install it into the
-# folder by hand.
+# AMD's TraceLens is not on PyPI, where the package of that name is another project: it is never installed
+# by this script, only used where somebody did.
 BY_HAND = ""
 PEERS = {
     "json.load": ("import json; json.load(open({path!r}, 'rb'))", None),
@@ -54,7 +54,6 @@ SHAPES: dict[str, DemoOptions] = {
     "with Python stacks": {"stacks": True},
     "on one line": {"stacks": False, "one_line": True},
 }
-CPU_OPS = 30  # host events around each launch
 SAMPLE_EVERY = 0.02  # seconds between looks at the memory
 LIMIT = 600  # seconds after which a reader is given up
 
@@ -195,7 +194,7 @@ def main() -> None:
     traces = {str(path): path for path in options.traces}
     if not traces:
         for name, shape in SHAPES.items():
-            traces[name] = demo_path(**{**shape, "steps": options.steps, "cpu_ops": CPU_OPS})
+            traces[name] = demo_path(**{**shape, "steps": options.steps, "cpu_ops": 30})
     for name, trace in traces.items():
         print(f"\n{name}")
         with tempfile.TemporaryDirectory() as folder, trace.open("rb") as file:

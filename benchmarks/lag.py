@@ -5,7 +5,7 @@
 The app runs without a terminal. A task of its event loop asks to be woken every 10 ms; how much later it is
 woken is the lag. First for some seconds on an open small trace where nothing happens, then from the first
 frame on until the large trace's first screen is there. Both in one run: other work on the machine shows in
-both. Without a trace, a decode trace of about 500 MB is written into the cache folder.
+both. Without a trace, a decode trace of about 600 MB is written into the cache folder.
 """
 
 import argparse
@@ -17,18 +17,17 @@ from pathlib import Path
 import numpy as np
 
 from traceview.demo import demo_path
-from traceview.processes import MOST, begin
+from traceview.processes import begin, cores
 from traceview.tui.app import TraceApp
 from traceview.tui.level import Level
 
 EVERY = 0.01  # seconds
-CPU_OPS = 30  # host events around each launch of the written trace
 LIMIT = 120  # seconds
 
 
 async def lags(path: Path, seconds: float | None) -> tuple[list[float], float]:
     """Lags in seconds, and how long it took: for `seconds` of quiet, or (None) while `path` is read."""
-    begin(str(path), False, MOST)
+    begin(str(path), use_index=False, most=cores() - 1)
     app = TraceApp([path], reading=lambda: {"use_cache": False})
     found: list[float] = []
     async with app.run_test(size=(120, 40)):
@@ -62,7 +61,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--idle", type=float, default=5)
     options = parser.parse_args()
-    large = options.trace or demo_path(steps=options.steps, cpu_ops=CPU_OPS)
+    large = options.trace or demo_path(steps=options.steps, cpu_ops=30)
     print(f"{large}: {large.stat().st_size / 2**20:,.0f} MiB")
     print(f"{'':12}{'seconds':>9}{'p50 ms':>9}{'p99 ms':>9}{'max ms':>9}")
     for name, path, seconds in (("idle", demo_path(), options.idle), ("loading", large, None)):

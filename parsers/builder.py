@@ -8,15 +8,14 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from traceview import schema
 from traceview.parsers import columns, events
+from traceview.parsers.columns import IntArray
 from traceview.parsers.pairs import PAIRS, paired
 from traceview.parsers.repair import mend_members
 
-IntArray = npt.NDArray[np.int64]
 Frames = dict[str, pl.DataFrame]
 Kinds = Counter[tuple[str, str]]  # events by (ph, cat)
 
@@ -30,8 +29,7 @@ _CONVERT: dict[Any, Callable[[Sequence[Any], set[int]], pl.Series]] = {
 }
 _OF_LANE = {"of_pid": "device", "of_tid": "stream"}  # numbers in pid and tid, where no argument says it
 _IDS = ("external_id", "correlation")
-_NAMES = ("gpu", "ops", "runtime", "annotations", "python", "slices", "memory", "instants", "tracks", "pairs")
-_SCHEMAS = {n: PAIRS if n == "pairs" else schema.FRAMES[n] for n in _NAMES}
+_SCHEMAS = {**schema.FRAMES, "pairs": PAIRS}
 
 
 @dataclass

@@ -1,9 +1,9 @@
 """The saved index: the frames of a trace on disk, so that its second opening takes no reading.
 
-One file a trace, written aside and moved into place: a line of magic, a JSON head, then each frame as a
-compressed Arrow file, which is decompressed when it is first asked for. Nothing in it is executed or
-unpickled. A file that is damaged, foreign or of another version is thrown away. A folder that cannot be
-written costs the index, nothing else.
+One file a trace, written aside and moved into place: a line of magic, a JSON head with its length and
+checksum, then each frame as a compressed Arrow file, which is decompressed when it is first asked for.
+Nothing in it is executed or unpickled. A file that is damaged, foreign or of another version is thrown away.
+A folder that cannot be written costs the index, nothing else.
 """
 
 import hashlib
@@ -69,7 +69,11 @@ def saved(path: str) -> tuple[Trace | None, Notice | None]:
             size = int.from_bytes(file.read(8), "little")
             if not 0 < size <= os.fstat(file.fileno()).st_size:
                 raise ValueError("cut off")
-            head = json.loads(file.read(size))
+            crc = int.from_bytes(file.read(4), "little")
+            text = file.read(size)
+            if zlib.crc32(text) != crc:
+                raise ValueError("damaged")
+            head = json.loads(text)
             if head["key"] != _key(path):
                 return None, None  # the file or the program has changed since
             frames = {name: _checked(name, file.read(length), crc) for name, length, crc in head["frames"]}
@@ -107,7 +111,8 @@ def save(trace: Trace) -> None:
         handle, aside = tempfile.mkstemp(dir=folder, prefix="new-")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.writelines((_MAGIC, len(head).to_bytes(8, "little"), head, *blobs.values()))
+                check = zlib.crc32(head).to_bytes(4, "little")
+                file.writelines((_MAGIC, len(head).to_bytes(8, "little"), check, head, *blobs.values()))
             os.replace(aside, index_of(trace.path))
         except BaseException:
             with suppress(OSError):

@@ -36,6 +36,7 @@ _FOLLOWS = re.compile(rb"\s*(?:[,\]]|$)")  # a value in a list
 _REST = re.compile(rb"\][\s}]*\}\s*,")  # of an event, unless the document goes on in an object around it
 _CLOSING = re.compile(rb'\}(\s*,?\s*\]\s*(?:,\s*"|\}\s*$|$))')
 _BYTE = re.compile(r"\(byte (\d+)\)")
+_BRACE = ord("{")
 _value = msgspec.json.Decoder(Raw)
 _event = msgspec.json.Decoder(Event)
 
@@ -109,7 +110,7 @@ class Careful:
 
     def _exact(self, at: int, data: bytes, begin: int) -> int:
         """All complete events of the window by its structure, if they are clean; 0 if not."""
-        ends = elements(data[begin:]).ends
+        ends = elements(data[begin:])[1]
         return self._clean(at, data, begin, begin + int(ends[-1]), None) if len(ends) else 0
 
     def _clean(self, at: int, data: bytes, begin: int, end: int, separator: bytes | None) -> int:
@@ -143,18 +144,16 @@ class Careful:
                 batch.repaired.append(at + here)
                 here += 1
                 continue
-            if self._odd > _MOST_ODD and data[here] != 123:
+            if self._odd > _MOST_ODD and data[here] != _BRACE:
                 brace = data.find(b"{", here)
                 here = n if brace < 0 else brace
                 continue
             end, bad = _value_end(data, view, here)
             if end is None and bad is None and not final and n - here < _LARGEST:
                 break  # goes on behind the window
-            if end is not None and data[here] != 123 and not _FOLLOWS.match(data, end):
-                end, bad = (
-                    None,
-                    end,
-                )  # the rest of a broken event: a string that ends at the next one's first quote
+            # The rest of a broken event: a string that ends at the next one's first quote.
+            if end is not None and data[here] != _BRACE and not _FOLLOWS.match(data, end):
+                end, bad = None, end
             if end is not None:
                 odd = not self._keep(found, batch, at, here, end, data[here:end])
                 self._odd = self._odd + 1 if odd else 0
@@ -175,16 +174,21 @@ class Careful:
                 brace = data.find(b"{", max(here, bad or 0) + 1)
                 boundary = (brace, brace) if brace > 0 else (n, n)
             stop, behind = boundary
-            damage = here if bad is None else bad
-            intact = here + _intact_tail(data[here:stop])
-            if b'"ph"' in data[here:intact]:
-                self._keep(found, batch, at, here, intact, data[here:intact], damage)
-            elif intact > here:
-                batch.repaired.append(at + damage)
-            self._keep(found, batch, at, intact, stop, data[intact:stop], None if intact > here else damage)
+            self._damaged(found, batch, at, data, here, stop, here if bad is None else bad)
             here = behind
         self._flush(batch, found, at + here)
         return (here if here > begin or outcome else 0), outcome
+
+    def _damaged(
+        self, found: list[_Found], batch: Batch, at: int, data: bytes, here: int, stop: int, damage: int
+    ) -> None:
+        """What lies between `here` and `stop`: a damaged event, and perhaps a whole one behind it."""
+        intact = here + _intact_tail(data[here:stop])
+        if b'"ph"' in data[here:intact]:
+            self._keep(found, batch, at, here, intact, data[here:intact], damage)
+        elif intact > here:
+            batch.repaired.append(at + damage)
+        self._keep(found, batch, at, intact, stop, data[intact:stop], None if intact > here else damage)
 
     def _closes(self, at: int, data: bytes, here: int) -> bool:
         """Whether the list ends at `here`: a bracket that no event follows."""
@@ -235,8 +239,7 @@ class Careful:
                 found.append(_Found(at + begin, at + end, data, None))
                 return True
             except (msgspec.MsgspecError, RecursionError) as error:
-                place = _BYTE.search(str(error))
-                damaged_at = begin + (int(place[1]) if place else 0)
+                damaged_at = begin + (damaged_byte(error) or 0)
         mended = mend(data) if len(data) <= _MOST_MENDED else None
         if mended is None:
             batch.set_aside.append(at + damaged_at)
@@ -288,6 +291,12 @@ def _build_found(found: list[_Found]) -> Batch | None:
     return batch
 
 
+def damaged_byte(error: Exception) -> int | None:
+    """The place that a verdict of msgspec names, counted from where it began to decode."""
+    place = _BYTE.search(str(error))
+    return int(place[1]) if place else None
+
+
 def next_event(data: bytes, at: int) -> int | None:
     """Where the first undamaged object from `at` on stands that has a phase."""
     view = memoryview(data)
@@ -319,16 +328,16 @@ def _value_end(data: bytes, view: memoryview, here: int) -> tuple[int | None, in
             _value.decode(piece)
             return here + len(piece), None
         except RecursionError:
-            ends = elements(data[here:]).ends
+            ends = elements(data[here:])[1]
             return (here + int(ends[0]), None) if len(ends) else (None, None)
         except msgspec.DecodeError as error:
-            place = _BYTE.search(str(error))
-            if place and "trailing characters" in str(error):
+            place = damaged_byte(error)
+            if place is not None and "trailing characters" in str(error):
                 # The verdict counts up to the first byte that does not belong; blanks before it are no
                 # part either.
-                return here + len(data[here : here + int(place[1]) - 1].rstrip()), None
-            if place:
-                return None, here + int(place[1])
+                return here + len(data[here : here + place - 1].rstrip()), None
+            if place is not None:
+                return None, here + place
             if complete:
                 return None, None
         size *= 8

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from traceview.errors import TraceError
-from traceview.parsers.careful import next_event
+from traceview.parsers.careful import damaged_byte, next_event
 from traceview.parsers.follow import EVENTS, Follower, FollowError
 from traceview.parsers.repair import mend_object
 from traceview.parsers.source import Text
@@ -27,7 +27,6 @@ _LIST = re.compile(rb'"traceEvents"\s*:\s*\[')
 _NESTED = re.compile(rb"\s*\{")  # what a list begins with that is not in its usual place
 _LAST_KEY = re.compile(rb',?\s*"?[^"]*"?\s*:?\s*\[?\s*$')
 _ENDING = re.compile(rb"[\]}]")
-_AT_BYTE = re.compile(r"\(byte (\d+)\)")
 
 
 @dataclass
@@ -149,8 +148,8 @@ def _lenient(members: bytes) -> tuple[dict[str, Any], int]:
     try:
         msgspec.json.decode(members, type=Raw)
     except msgspec.DecodeError as error:
-        place = _AT_BYTE.search(str(error))
-        return mend_object(members), int(place[1]) if place else len(members)
+        place = damaged_byte(error)
+        return mend_object(members), len(members) if place is None else place
     except RecursionError:
         pass
     return mend_object(members), 0

@@ -16,7 +16,7 @@ from traceview.parsers import notices
 from traceview.parsers.builder import Batch, Frames, Kinds, concat, finished
 from traceview.parsers.careful import Careful, Outcome
 from traceview.parsers.document import End, Start, find_events, read_end
-from traceview.parsers.opening import Progress
+from traceview.parsers.opening import Progress, by_category
 from traceview.parsers.pool import Pool
 from traceview.parsers.source import PlainText, Text, open_text
 from traceview.parsers.splitter import learn_separator
@@ -48,8 +48,8 @@ def read(
 def _paused_collector() -> Iterator[None]:
     """Without the cyclic collector, which would walk millions of short-lived objects again and again.
 
-    Four times as fast. Nothing is left to collect: decoded events are in no cycles, and frames are no
-    Python objects.
+    Reading is four times as fast without it. Nothing is left to collect: decoded events are in no cycles,
+    and frames are no Python objects.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -139,7 +139,10 @@ class _Reading:
             pool.close()
 
     def _plan(self, begin: int, separator: bytes, size: int) -> Part | None:
-        """A part of about `size` bytes from the event at `begin` to where another seems to begin, or None."""
+        """A part of about `size` bytes from the event at `begin` to where another seems to begin.
+
+        None where none does near that size: what is left is read here, without workers.
+        """
         look = min(_SAMPLE, size)
         while look <= size:
             offset = begin + size - look
@@ -175,9 +178,7 @@ class _Reading:
 
     def _report(self, done: int) -> None:
         if self._progress:
-            kinds: dict[str, int] = {}
-            for (ph, cat), count in self._kinds.items():
-                kinds[cat or ph] = kinds.get(cat or ph, 0) + count
+            kinds = by_category((ph, cat, count) for (ph, cat), count in self._kinds.items())
             self._progress(Progress(done, self._text.size, self._kinds.total(), kinds, self._snapshot))
 
     def _snapshot(self) -> Trace | None:

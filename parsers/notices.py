@@ -45,7 +45,7 @@ def surroundings(start: Start, end: End) -> list[Notice]:
         notices.append(Notice("damaged-tail", 0, text, end.damaged_at))
     if end.next_document_at is not None:
         text = (
-            f"{end.further_documents} more document{'s' * (end.further_documents != 1)} from byte "
+            f"{end.further_documents:,} more document{'s' * (end.further_documents != 1)} from byte "
             f"{end.next_document_at}: several traces in one file; only the first is shown"
         )
         notices.append(Notice("several-documents", end.further_documents, text, end.next_document_at))
@@ -58,9 +58,7 @@ def content(trace: Trace) -> list[Notice]:
     notices = []
     untimed = gpu.filter(~pl.col("timed"))
     if len(untimed):
-        text = (
-            f"{len(untimed)} of {len(gpu)} GPU events have no usable time; they count in calls, not in times"
-        )
+        text = f"{len(untimed):,} of {len(gpu):,} GPU events have no usable time; they count in calls only"
         notices.append(Notice("untimed-events", len(untimed), text, untimed["offset"].min()))  # type: ignore[arg-type]
     unfinished = ops.filter(~pl.col("finished").fill_null(True))["offset"].to_list()
     for frame in (trace.annotations, trace.runtime, trace.python, trace.slices):

@@ -1,7 +1,7 @@
 """Opening a trace: from its saved index, else from the file."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -24,9 +24,10 @@ class Progress:
     snapshot: Callable[[], Trace | None] | None = field(default=None, repr=False, compare=False)
 
     def partial(self) -> Trace | None:
-        """The trace as far as it is read by now. None before the first event, and when all is read.
+        """The trace as far as it is read by now; from an index, the whole trace.
 
-        Some milliseconds for each 100 MB that are read; from any thread.
+        None before the first event and once the reading is over. Takes some milliseconds for each 100 MB
+        read; may be called from any thread.
         """
         return self.snapshot() if self.snapshot else None
 
@@ -62,7 +63,13 @@ def load(
 
 def _progress(trace: Trace) -> Progress:
     """The progress of a trace that is there."""
-    kinds: dict[str, int] = {}
-    for ph, cat, count in trace.kinds.rows():
-        kinds[cat or ph] = kinds.get(cat or ph, 0) + count
+    kinds = by_category(trace.kinds.iter_rows())
     return Progress(trace.bytes, trace.bytes, trace.events.loaded, kinds, lambda: trace)
+
+
+def by_category(counts: Iterable[tuple[str, str, int]]) -> dict[str, int]:
+    """Numbers of events (ph, cat, count) by category, or by phase where there is none."""
+    kinds: dict[str, int] = {}
+    for ph, cat, count in counts:
+        kinds[cat or ph] = kinds.get(cat or ph, 0) + count
+    return kinds

@@ -20,7 +20,7 @@ from traceview.parsers.worker import Answer, Part, Setup, receive, send
 class Pool:
     """`count` workers; parts are given out in order, answers come as futures of a Batch or None."""
 
-    def __init__(self, count: int, path: str | None, separator: bytes | None) -> None:
+    def __init__(self, count: int, path: str | None, separator: bytes) -> None:
         self._path, self._separator = path, separator
         self._waiting: deque[tuple[Part, bytes, Future[Batch | None]]] = deque()
         self._changed = threading.Condition()

@@ -307,6 +307,7 @@ class _Joined(io.RawIOBase):
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream, self._head = stream, b""
+        self._taken = 0
 
     def peek(self, size: int) -> bytes:
         while len(self._head) < size:
@@ -320,10 +321,15 @@ class _Joined(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        if self._head:
-            head, self._head = self._head, b""
-            return head
-        return self._stream.read(size)
+        head, self._head = self._head, b""
+        if size < 0:
+            head += self._stream.read()
+        data = head or self._stream.read(size)
+        self._taken += len(data)
+        return data
+
+    def tell(self) -> int:
+        return self._taken
 
 
 def _opened(name: str, file: "BinaryIO | _Joined", size: int) -> Text:

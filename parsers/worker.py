@@ -18,7 +18,7 @@ from traceview.parsers.builder import Batch, Kinds, concat
 from traceview.parsers.careful import Careful
 from traceview.parsers.source import PlainText
 
-WORKER_WINDOW = 3 << 20
+_WINDOW = 3 << 20  # bytes decoded at once
 
 
 class Setup(msgspec.Struct):
@@ -27,7 +27,7 @@ class Setup(msgspec.Struct):
     """
 
     path: str | None
-    separator: bytes | None
+    separator: bytes
 
 
 class Part(msgspec.Struct):
@@ -50,8 +50,8 @@ class Answer(msgspec.Struct):
     sizes: dict[str, int] = {}
 
 
-class Section:
-    """A section of a text, which ends where it does."""
+class _Section:
+    """A Text of which nothing behind `end` can be read."""
 
     path, size = "", 0
     compression: str | None = None
@@ -89,11 +89,11 @@ def receive(stream: IO[bytes]) -> bytes | None:
     return stream.read(int.from_bytes(size, "little")) if len(size) == 4 else None
 
 
-def read_part(read_at: Callable[[int, int], bytes], part: Part, separator: bytes | None) -> Batch | None:
+def read_part(read_at: Callable[[int, int], bytes], part: Part, separator: bytes) -> Batch | None:
     """The batch of a part of the text that `read_at` (offset, size) reads; None where it does not fit."""
     batches: list[Batch] = []
-    text = Section(read_at, part.end + len(separator or b""))
-    careful = Careful(text, separator, lambda batch, _: batches.append(batch), WORKER_WINDOW)
+    text = _Section(read_at, part.end + len(separator))
+    careful = Careful(text, separator, lambda batch, _: batches.append(batch), _WINDOW)
     outcome = careful.read(part.begin, [part.end])
     if outcome.at != part.end or outcome.closed or outcome.ended:
         return None

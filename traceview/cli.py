@@ -21,7 +21,11 @@ STOPPED = 130  # as a shell reports a program that was interrupted
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 done, 1 asked for and found, 2 usage, 3 unreadable."""
+    """Run one command and return its exit code.
+
+    0 done, 1 asked for and found, 2 wrong usage or output that cannot be written, 3 no trace could be read,
+    130 stopped.
+    """
     # Imports and frames make many objects that live long or die at once; the default walks them too often.
     gc.set_threshold(50_000, 20, 100)
     words = list(sys.argv[1:] if argv is None else argv)

@@ -141,14 +141,13 @@ class Loader:
         return Session(stopped(trace, last), **kept)
 
     def _progress(self, progress: "Progress", reading: Mapping[str, Any]) -> None:
-        if self._last is None:  # at once, without the time that a look takes
-            first = progress.partial()
-            self._so_far = SoFar(header_facts(first)) if first else self._so_far
-            self._tell(Advanced(progress, self._so_far))
-        self._last = progress
+        first, self._last = self._last is None, progress
         begin = monotonic()
         if begin >= self._next_look:
             trace = progress.partial()
+            if trace is not None and first:  # at once, without the time that a look takes
+                self._so_far = SoFar(header_facts(trace))
+                self._tell(Advanced(progress, self._so_far))
             if trace is not None:
                 self._so_far = look(trace, reading)
             end = monotonic()

@@ -71,10 +71,10 @@ class SoFarView(Widget):
         self._so_far = SoFar()
 
     def show(self, so_far: SoFar) -> None:
-        """A later look."""
-        taller = len(so_far.kernels) != len(self._so_far.kernels) or not self._so_far.facts
-        self._so_far = so_far
-        self.refresh(layout=taller)
+        """Show these figures in place of the earlier ones."""
+        if so_far != self._so_far:
+            self._so_far = so_far
+            self.refresh(layout=True)
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         """As many lines as there are to show."""

@@ -118,7 +118,5 @@ def test_every_place_gives_its_event_back(
 @given(items=st.lists(st.dictionaries(TEXT, VALUE, max_size=3), max_size=6), style=STYLE)
 def test_the_exact_cutter_finds_every_object(items: list[dict[str, Any]], style: dict[str, Any]) -> None:
     data = json.dumps(items, **style).encode()
-    found = elements(data[1:])
-    cut = [json.loads(data[1:][b:e]) for b, e in zip(found.begins, found.ends, strict=True)]
+    cut = [json.loads(data[1:][b:e]) for b, e in zip(*elements(data[1:]), strict=True)]
     assert cut == items
-    assert found.closed == len(data) - 2

@@ -111,7 +111,9 @@ def test_a_changed_file_is_read_again(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "index-rebuilt" not in {n.code for n in trace.notices}
 
 
-@pytest.mark.parametrize("damage", ["cut", "flipped", "foreign", "empty", "another file's", "not JSON"])
+@pytest.mark.parametrize(
+    "damage", ["cut", "flipped", "another count", "foreign", "empty", "another file's", "not JSON"]
+)
 def test_a_damaged_index_is_made_anew_with_a_notice(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:
@@ -123,6 +125,7 @@ def test_a_damaged_index_is_made_anew_with_a_notice(
         {
             "cut": data[:-100],
             "flipped": data[:-300] + bytes([data[-300] ^ 1]) + data[-299:],
+            "another count": data.replace(b'"loaded": 2', b'"loaded": 3'),
             "foreign": b"PAR1" + data,
             "empty": b"",
             "another file's": data[:24] + b"{}".ljust(len(data)),

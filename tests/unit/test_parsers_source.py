@@ -65,7 +65,8 @@ def test_containers(tmp_path: Path, data: bytes, compression: str | None) -> Non
 
 
 def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for data in (TEXT, gzip.compress(TEXT)):
+    monkeypatch.setattr(source, "CHUNK", 1_000)  # each is longer than what is looked at first
+    for data in (TEXT, gzip.compress(TEXT), zipped("trace.json")):
         with write(tmp_path / "a", data).open("rb") as file:
             monkeypatch.setattr("sys.stdin", io.TextIOWrapper(file))
             trace = load("-")

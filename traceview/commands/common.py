@@ -24,7 +24,7 @@ def trace_options(
 ) -> None:
     """TRACE (or another word), the selection, --strict, and --format where there is a choice of formats."""
     command.add_argument(
-        "trace", metavar=word, help="a .json or .json.gz file, a folder with one, or - (stdin)"
+        "trace", metavar=word, help="a trace (.json, .gz, .zip), a folder with one, or - (stdin)"
     )
     command.add_argument(
         "--steps", metavar="A:B", help="by position, half-open: 3, 3:10, 1:, 2,5 or #12 by number"
@@ -124,9 +124,10 @@ def drop(stream: TextIO) -> None:
 
 def _progress_line() -> "Callable[[Any], None]":
     def show(progress: Any) -> None:
-        text = f"reading {fmt_bytes(progress.done_bytes)} of {fmt_bytes(progress.total_bytes)}"
-        end = "" if progress.done_bytes < progress.total_bytes else "\r\x1b[K"
-        print(f"\r\x1b[K{text}, {fmt_count(progress.events)} events", end=end, file=sys.stderr, flush=True)
+        done, total = progress.done_bytes, progress.total_bytes
+        of = f" of {fmt_bytes(total)}" if total else ""
+        text = f"reading {fmt_bytes(done)}{of}, {fmt_count(progress.events)} events"
+        notice(f"\r\x1b[K{text}", end="\r\x1b[K" if done == total else "")
 
     return show
 

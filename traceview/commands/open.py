@@ -16,21 +16,24 @@ def options(command: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Open the UI where standard input, output and error are terminals, else print the summary."""
-    if sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty():
-        begin(args.trace, not args.no_cache, cores() - 1)  # one is left for the first screen
-        from traceview.tui.app import run
-
-        return run(args.trace, args.steps, args.phase, args.device, partial(reading, args))
-    return _plain_view(args, f"traceview {shlex.quote(args.trace)}")
+    """Open the UI where all standard streams are terminals, else print the summary."""
+    return _open(args, f"traceview {shlex.quote(args.trace)}")
 
 
 def open_path(path: str, command: str) -> int:
     """As `run` for a path; `command` is what opens the same in a terminal."""
     parser = argparse.ArgumentParser()
     options(parser)
-    args = parser.parse_args([path])
-    return run(args) if sys.stdin.isatty() and sys.stdout.isatty() else _plain_view(args, command)
+    return _open(parser.parse_args([path]), command)
+
+
+def _open(args: argparse.Namespace, command: str) -> int:
+    if sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty():
+        begin(args.trace, not args.no_cache, cores() - 1)  # one is left for the first screen
+        from traceview.tui.app import run
+
+        return run(args.trace, args.steps, args.phase, args.device, partial(reading, args))
+    return _plain_view(args, command)
 
 
 def _plain_view(args: argparse.Namespace, command: str) -> int:

@@ -1,4 +1,4 @@
-"""Windows of plain text over a screen: what the keys do, and the headless command."""
+"""Windows over a screen: what the keys do, and the headless command."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -8,6 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen, Screen
+from textual.widget import Widget
 from textual.widgets import Static
 
 from traceview.tui.commands import EVERYWHERE, Command
@@ -50,41 +51,33 @@ WORDS = (
 
 
 class Window(ModalScreen[None]):
-    """A titled box of text that any closing key removes."""
+    """A titled box around a widget that any closing key removes."""
 
     BINDINGS = CLOSE
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, inside: Widget, subtitle: str = "esc closes") -> None:
         super().__init__()
         self._title = title
-
-    def lines(self) -> Content:
-        """The text."""
-        raise NotImplementedError
+        self._inside = inside
+        self._subtitle = subtitle
 
     def compose(self) -> ComposeResult:
         """The box."""
         with Vertical(classes="window") as box:
             box.border_title = Content(self._title)
-            box.border_subtitle = Content("esc closes")
-            with VerticalScroll():
-                yield Static(self.lines(), markup=False)
+            box.border_subtitle = Content(self._subtitle)
+            yield self._inside
 
 
 class Words(Window):
     """A few words to read or to copy."""
 
-    def __init__(self, title: str, text: str) -> None:
-        super().__init__(title)
-        self._text = text
-
     BINDINGS = [Binding("y", "copy", "Copy", show=False)]  # noqa: RUF012
 
-    def lines(self) -> Content:
-        """The words and how to take them along."""
-        return Content.assemble(
-            (self._text, "bold"), "\n\n", ("y sends it to the terminal's clipboard", "$text-muted")
-        )
+    def __init__(self, title: str, text: str) -> None:
+        copying = "y sends it to the terminal's clipboard"
+        super().__init__(title, _page(Content.assemble((text, "bold"), "\n\n", (copying, "$text-muted"))))
+        self._text = text
 
     def action_copy(self) -> None:
         """To the clipboard."""
@@ -96,24 +89,30 @@ class Help(Window):
     """The keys of a screen, of the widget in it, everywhere; and what the words on the screen mean."""
 
     def __init__(self, screen: Screen[Any], has: Sequence[Command]) -> None:
-        super().__init__("Help")
-        self._parts = [
+        parts = [
             ("On this screen", [(c.key_text or "ctrl+p", c.title) for c in has]),
             ("In the table", _widget_keys(screen)),
             ("Everywhere", [(c.key_text, c.title) for c in EVERYWHERE]),
             ("Words", WORDS),
         ]
+        super().__init__("Help", _page(_sections(parts)))
 
-    def lines(self) -> Content:
-        """Sections of key and title."""
-        widest = max(cell_width(key) for _, rows in self._parts for key, _ in rows)
-        made: list[tuple[str, str] | str] = []
-        for title, rows in self._parts:
-            made.append((f"{title}\n", "bold $text-accent"))
-            for key, text in rows:
-                made += [(f"  {key}{' ' * (widest - cell_width(key))}  ", "bold"), f"{text}\n"]
-            made.append("\n")
-        return Content.assemble(*made)
+
+def _page(text: Content) -> Widget:
+    """The text, scrolling where it is higher than the screen."""
+    return VerticalScroll(Static(text, markup=False))
+
+
+def _sections(parts: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> Content:
+    """Sections of key and title."""
+    widest = max(cell_width(key) for _, rows in parts for key, _ in rows)
+    made: list[tuple[str, str] | str] = []
+    for title, rows in parts:
+        made.append((f"{title}\n", "bold $text-accent"))
+        for key, text in rows:
+            made += [(f"  {key}{' ' * (widest - cell_width(key))}  ", "bold"), f"{text}\n"]
+        made.append("\n")
+    return Content.assemble(*made)
 
 
 def _widget_keys(screen: Screen[Any]) -> list[tuple[str, str]]:

@@ -35,6 +35,10 @@ class Times(Struct, gc=False):
     dur: Raw = NULL
 
 
+# The arguments of each frame: a field is a column of `schema`, or what one is made of; `name` is its key in
+# the file, and `old_*` the key of files of 2021.
+
+
 class GpuArgs(Struct, gc=False):
     external_id: Any = field(default=None, name="External id")
     device: Any = None

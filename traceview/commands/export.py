@@ -24,7 +24,7 @@ def options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--table", default="kernels", metavar="NAME", help="which table (kernels)")
     command.add_argument("--around", type=count, metavar="ID", help="a trace of what is around this launch")
     command.add_argument(
-        "--context", type=duration, metavar="5ms", default=5_000_000, help="how far around it"
+        "--context", type=duration, metavar="TIME", default=5_000_000, help="how far around it (5ms)"
     )
     command.add_argument("--from", type=milliseconds, dest="begin", metavar="MS", help="a trace from here on")
     command.add_argument("--to", type=milliseconds, dest="end", metavar="MS", help="a trace until here")

@@ -8,7 +8,9 @@ from traceview.commands.common import count, exit_code, open_trace, print_json, 
 def options(command: argparse.ArgumentParser) -> None:
     """The words of the command."""
     trace_options(command, formats=("table", "json", "markdown"))
-    command.add_argument("--limit", type=count, default=20, metavar="N", help="the N longest gaps; 0 is all")
+    command.add_argument(
+        "--limit", type=count, default=20, metavar="N", help="the N longest gaps (20); 0 is all"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

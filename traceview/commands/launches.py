@@ -13,7 +13,7 @@ def options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--family", metavar="NAME", help="one family, such as gemm or copy-cast")
     command.add_argument("--straddling", action="store_true", help="only those that reach over their step")
     command.add_argument("--sort", choices=("time", "dur", "delay"), default="time")
-    command.add_argument("--limit", type=count, default=20, metavar="N", help="at most N rows; 0 is all")
+    command.add_argument("--limit", type=count, default=20, metavar="N", help="at most N rows (20); 0 is all")
     command.add_argument("--id", type=count, metavar="N", help="the one launch with this id")
 
 

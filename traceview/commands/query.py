@@ -12,7 +12,9 @@ def options(command: argparse.ArgumentParser) -> None:
     trace_options(command)
     command.add_argument("sql", metavar="SQL", nargs="?", help='"SELECT name, dur_ns FROM kernels"')
     command.add_argument("--schema", action="store_true", help="list the tables and their columns instead")
-    command.add_argument("--limit", type=count, default=100, metavar="N", help="at most N rows; 0 is all")
+    command.add_argument(
+        "--limit", type=count, default=100, metavar="N", help="at most N rows (100); 0 is all"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -10,9 +10,9 @@ def options(command: argparse.ArgumentParser) -> None:
     """The words of the command."""
     trace_options(command, formats=("markdown", "json"))
     command.add_argument("-o", "--output", metavar="FILE", help="write there instead of standard output")
-    command.add_argument("--top", type=count, default=10, metavar="N", help="the N largest kernels")
-    command.add_argument("--findings", type=count, default=3, metavar="N", help="the N largest findings")
-    command.add_argument("--width", type=count, default=96, metavar="N", help="columns of the tables")
+    command.add_argument("--top", type=count, default=10, metavar="N", help="the N largest kernels (10)")
+    command.add_argument("--findings", type=count, default=3, metavar="N", help="the N largest findings (3)")
+    command.add_argument("--width", type=count, default=96, metavar="N", help="columns of the tables (96)")
 
 
 def run(args: argparse.Namespace) -> int:

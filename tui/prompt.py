@@ -50,11 +50,6 @@ class Prompt(Horizontal):
         yield Static("", markup=False, classes="says")
 
     @property
-    def is_open(self) -> bool:
-        """Whether it has the keys."""
-        return self.has_class("-open")
-
-    @property
     def text(self) -> str:
         """What has been typed."""
         return self.query_one(Input).value

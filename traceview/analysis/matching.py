@@ -6,8 +6,6 @@ from typing import Any
 
 import polars as pl
 
-MATCHED_BY = ("name", "op-and-shape", "position")
-
 # Spellings that differ though the kernel is the same one, and the form that both are brought to. Kineto
 # writes every backslash as a slash (since 2021); nvcc names an anonymous namespace after a hash of the file;
 # Inductor numbers its Triton kernels in the order of compilation.

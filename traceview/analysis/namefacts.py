@@ -28,7 +28,6 @@ _KINDS = {
 _ARRAY = re.compile(r"[Aa]rray<char ?\*, (\d+)")
 _OPAQUE = re.compile(r"OpaqueType<(\d+)u?>")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
-_TILE = re.compile(r"(?<![\dx])\d{1,3}x\d{1,3}(?:x\d{1,3})?(?![\dx])")
 _OPERANDS = {
     "BinaryFunctor": 2,
     "AUnaryFunctor": 1,
@@ -66,7 +65,6 @@ class NameFacts:
     in_dtype: str | None = None
     out_dtype: str | None = None
     element_bytes: int | None = None
-    tile: str | None = None
 
 
 @dataclass(frozen=True)
@@ -135,13 +133,11 @@ def name_facts(name: str) -> NameFacts:
     if parts.base == "reduce_kernel":
         return _reduction(parts)
     types = direct_types(parts.arguments, 1) or deep_types(parts)
-    tile = _TILE.search(text) if not parts.arguments or "gemm" in text else None
     return NameFacts(
         parts.base,
         copies=parts.base.startswith("CatArrayBatchedCopy") or "CopyFunctor" in text,
         in_dtype=types[0] if types else None,
         element_bytes=element_bytes,
-        tile=tile.group() if tile else None,
     )
 
 

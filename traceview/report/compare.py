@@ -37,8 +37,6 @@ _PHASES = [
     Column("change"),
 ]
 _PHASES += [Column("noise"), Column("verdict", number=False)]
-# What the table does not say of a group and a script may want.
-_NOT_IN_CSV = ("variants",)
 
 
 def text(document: dict[str, Any], style: Style, width: int, limit: int = LIMIT) -> str:

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from traceview.analysis.intervals import busy, busy_total, covered_until, exposed, merged
+from traceview.analysis.intervals import busy, covered_until, exposed, merged
 
 
 def spans(*rows: tuple[int, int, int]) -> pl.DataFrame:
@@ -31,11 +31,9 @@ def test_an_interval_inside_another_does_not_shorten_the_union() -> None:
 
 
 def test_devices_are_united_apart() -> None:
-    # Both devices work over [0,10): 10 each, 20 together, although no moment has more than 10.
+    # Both devices work over [0,10): 10 each, although no moment has more than 10.
     frame = spans((0, 0, 10), (1, 0, 10), (1, 5, 8))
     assert busy(frame, ["device"]).rows() == [(0, 10), (1, 10)]
-    assert busy_total(frame, ["device"]) == 20
-    assert busy_total(frame, []) == 10
 
 
 def test_work_of_an_unknown_device_is_a_device_of_its_own() -> None:
@@ -44,7 +42,7 @@ def test_work_of_an_unknown_device_is_a_device_of_its_own() -> None:
 
 
 def test_nothing_is_busy_in_an_empty_frame() -> None:
-    assert busy_total(spans(), ["device"]) == 0
+    assert busy(spans(), ["device"]).height == 0
     assert merged(spans(), ["device"]).height == 0
 
 

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from traceview.analysis.calls import parse_call
-from traceview.analysis.elementwise import conversion
 from traceview.analysis.models import PagedSums, is_helper, kernels_of_op, model
 from traceview.analysis.sizes import SIZES, size_calls
 
@@ -28,7 +27,6 @@ CAST = f"void at::native::unrolled_elementwise_kernel<{COPY}, std::array<char*, 
 ADD = "vectorized_elementwise_kernel<8, CUDAFunctor_add<c10::BFloat16> >"
 STRIDED_ADD = "elementwise_kernel<128, 4, CUDAFunctor_add<c10::BFloat16> >"
 FOREACH = "multi_tensor_apply_kernel<TensorListMetadata<2>, BinaryOpListAlphaFunctor<float, 2, 2, 0> >(X)"
-TO_BF16 = "void at::native::vectorized_elementwise_kernel<4, at::native::bfloat16_copy_kernel_cuda(X)::{lambda(float)#1}, std::array<char*, 2ul> >(int)"
 GEMM = "nvjet_tst_128x256_64x4_2x1_v_bz_TNT"
 
 
@@ -371,20 +369,6 @@ def test_the_gradient_of_a_convolutions_input_in_old_files_has_flops_alone() -> 
         "aten::cudnn_convolution_backward_input", "void cudnn::detail::dgrad_engine<float, 512>(X)", dims, []
     )
     assert (row["bytes"], row["flops"], row["flops_from"]) == (None, 2 * 512 * 27, "shapes")
-
-
-@pytest.mark.parametrize(
-    ("op", "name", "dims", "types", "expected"),
-    [
-        ("aten::copy_", CAST, [[4], [4]], [BF16, FP8], ("float8_e4m3fn", "bf16")),
-        ("aten::_to_copy", CAST, [[4]], [FP8], ("float8_e4m3fn", "bf16")),
-        (None, CAST, None, None, (None, "bf16")),
-        (None, TO_BF16, None, None, ("float", "bf16")),
-        ("aten::add", ADD, [[4], [4]], [BF16, BF16], None),
-    ],
-)
-def test_what_a_copy_converts(op: str | None, name: str, dims: Any, types: Any, expected: Any) -> None:
-    assert conversion(parse_call(op, name, json.dumps(dims), json.dumps(types))) == expected
 
 
 def test_winograd_does_fewer_flops_than_the_definition() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from traceview.analysis.sizing import geometry, grid_blocks, shape_elements
+from traceview.analysis.sizing import geometry, grid_blocks
 
 UNROLLED = "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(X)::{lambda(c10::BFloat16)#1}, std::array<char*, 2ul>, 4, Y>(int)"
 VECTOR_4 = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int)"
@@ -98,19 +98,3 @@ def test_rocm_grids_in_work_items_become_blocks() -> None:
     )
     assert grid_blocks(launches, rocm=True).to_list() == [1920, 512]
     assert grid_blocks(launches).to_list() == [491520, 512]
-
-
-def test_elements_from_shapes_are_those_of_the_largest_tensor() -> None:
-    dims = pl.Series(
-        [
-            "[[495552,1,576],[495552,1,576],[]]",
-            "[[],[]]",
-            None,
-            "[[[2,3],[4,5]],[]]",
-            "not json",
-            "[[495552,1,576],[495552,1,576],[]]",
-        ]
-    )
-    expected = [285437952, None, None, 26, None, 285437952]
-    assert shape_elements(dims).to_list() == expected
-    assert shape_elements(dims.cast(pl.Categorical())).to_list() == expected

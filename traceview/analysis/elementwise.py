@@ -119,20 +119,6 @@ def copy(call: Call) -> Work | None:
     return finish(sheet, target.count, 0)
 
 
-def conversion(call: Call) -> tuple[str | None, str | None] | None:
-    """The element types that a copy reads and writes (None: unknown); None where the call is no copy.
-
-    What a direct copy reads is not in its kernel's name; only the operator's recorded types tell.
-    """
-    bare = call.op.rsplit("::", 1)[-1]
-    if not call.facts.copies and bare not in ("copy_", "_to_copy"):
-        return None
-    source = call.tensor(1 if bare == "copy_" else 0)
-    target = call.tensor(0) if bare == "copy_" else None
-    read = (source.dtype if source else None) or call.facts.in_dtype
-    return read, (target.dtype if target else None) or call.facts.out_dtype
-
-
 def convert(call: Call) -> Work | None:
     """_to_copy, to, clone, contiguous: the result's type from the kernel, or from the ScalarType code."""
     source = call.tensor(0)

@@ -32,11 +32,6 @@ def busy(frame: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     return merged(frame, keys).group_by(keys, maintain_order=True).agg(busy_ns=pl.col("dur_ns").sum())
 
 
-def busy_total(frame: pl.DataFrame, keys: list[str]) -> int:
-    """The unions of all keys, added up."""
-    return int(merged(frame, keys)["dur_ns"].sum())
-
-
 def exposed(frame: pl.DataFrame, place: str, key: str) -> pl.DataFrame:
     """Time at a place in which one key alone was active: key, exposed_ns (0 where always overlapped).
 

@@ -16,7 +16,6 @@ Reductions, concatenations, gathers, softmax and norms give no bound: their grid
 
 import polars as pl
 
-from traceview.analysis.calls import Tensor, parse_arguments
 from traceview.analysis.dtypes import size_of
 from traceview.analysis.namefacts import NameFacts, name_facts
 
@@ -31,29 +30,6 @@ _AGREE = 0.9  # shapes are now and then those of another kernel of the same oper
 _LAUNCHERS = pl.Schema(
     {"name": pl.String, "per_thread": pl.Int64, "slack": pl.Int64, **dict.fromkeys(EPOCHS, pl.Int64)}
 )
-
-
-def shape_elements(dims: pl.Series) -> pl.Series:
-    """The elements of the largest tensor in each `input_dims` text (tensor lists are added up), Int64.
-
-    Each distinct text is read once. Null where nothing is recorded or nothing in it has dimensions.
-    """
-    distinct = dims.unique().drop_nulls()
-    counts = [_largest(text) for text in distinct.cast(pl.String).to_list()]
-    table = pl.DataFrame({"dims": distinct, "elements": pl.Series(counts, dtype=pl.Int64)})
-    asked = pl.DataFrame({"dims": dims})
-    return asked.join(table, on="dims", how="left", maintain_order="left")["elements"]
-
-
-def _largest(text: str) -> int | None:
-    sizes = []
-    for argument in parse_arguments(text, None):
-        if isinstance(argument, Tensor):
-            sizes.append(argument.count)
-        elif argument is not None:
-            sizes.append(sum(t.count for t in argument))
-    most = max(sizes, default=None)
-    return most if most is None or most < 1 << 63 else None
 
 
 def _launcher(name: str, facts: NameFacts) -> tuple[str, int | None, int, *tuple[int | None, ...]] | None:

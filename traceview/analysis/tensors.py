@@ -57,24 +57,19 @@ def seen_tensors(ops: pl.DataFrame) -> pl.DataFrame:
     return table.group_by(keys).agg(pl.col("calls").sum()).select(TENSORS.names())
 
 
-def _multiple(column: str, size: int) -> pl.Expr:
-    """How often a column's value goes into `size`, for 1 to LARGEST_MULTIPLE times; null otherwise."""
-    value = pl.col(column)
-    times = pl.lit(size) // pl.when(value > 0).then(value)
-    return pl.when((times * value == size) & times.is_between(1, LARGEST_MULTIPLE)).then(times)
+def _multiple(elements: int) -> pl.Expr:
+    """How often the column `elements` goes into a number, for 1 to LARGEST_MULTIPLE times; null otherwise."""
+    value = pl.col("elements")
+    times = pl.lit(elements) // pl.when(value > 0).then(value)
+    return pl.when((times * value == elements) & times.is_between(1, LARGEST_MULTIPLE)).then(times)
 
 
-def same_size(
-    tensors: pl.DataFrame, elements: int | None = None, size_bytes: int | None = None
-) -> pl.DataFrame:
-    """The rows of `tensors` whose elements (or bytes) make up the given number, with how often: `multiple`.
+def same_size(tensors: pl.DataFrame, elements: int) -> pl.DataFrame:
+    """The rows of `tensors` whose elements make up the given number, with how often: `multiple`.
 
     1 to 8 times; equal ones first, then those with most calls.
     """
-    column, size = ("elements", elements) if elements is not None else ("bytes", size_bytes)
-    found = tensors.with_columns(multiple=_multiple(column, size or 0)).filter(
-        pl.col("multiple").is_not_null()
-    )
+    found = tensors.with_columns(multiple=_multiple(elements)).filter(pl.col("multiple").is_not_null())
     return found.sort("multiple", "calls", "op", "position", descending=[False, True, False, False])
 
 
@@ -117,14 +112,14 @@ def _config_number(config: Mapping[str, Any], *names: str) -> int | None:
     return value
 
 
-def model_tensors(config: Mapping[str, Any], tp: int = 1, kv_tokens: int | None = None) -> pl.DataFrame:
+def model_tensors(config: Mapping[str, Any], tp: int = 1) -> pl.DataFrame:
     """The weights of one layer, the embeddings and one layer's KV cache on one rank, as MODEL.
 
-    `config` is a Hugging Face config, `tp` the tensor-parallel ranks, `kv_tokens` the tokens that the cache
-    holds (without it the cache's row has null elements). Heads, experts' inner width and vocabulary are
-    divided over the ranks, rounded up; fewer KV heads than ranks are repeated. What the config does not
-    say is left out, and so is what no memory could hold. Attention is MLA where the config has
-    kv_lora_rank, grouped-query otherwise.
+    `config` is a Hugging Face config, `tp` the tensor-parallel ranks. Heads, experts' inner width and
+    vocabulary are divided over the ranks, rounded up; fewer KV heads than ranks are repeated. How many tokens
+    the cache holds no config says: its rows have the dimensions of one token and null elements. What the
+    config does not say is left out, and so is what no memory could hold. Attention is MLA where the config
+    has kv_lora_rank, grouped-query otherwise.
     """
     text = _text_part(config)
     ranks = max(tp, 1)
@@ -161,7 +156,7 @@ def model_tensors(config: Mapping[str, Any], tp: int = 1, kv_tokens: int | None 
         add("kv_b_proj", [times(local_heads, per_value), latent], "heads x (nope + v) x kv_lora_rank")
         add("o_proj", [hidden, times(local_heads, value)], "hidden_size x heads x v_head_dim")
         said = f"tokens x (kv_lora_rank {latent} + rope {rope})"
-        rows.append(_cache("KV cache of a layer", [kv_tokens, 1, latent + rope], said))
+        rows.append(("KV cache of a layer", [1, latent + rope], None, said))
     else:
         width = number("head_dim") or (hidden // heads if hidden and heads else None)
         kv_heads = number("num_key_value_heads") or heads
@@ -173,8 +168,8 @@ def model_tensors(config: Mapping[str, Any], tp: int = 1, kv_tokens: int | None 
         add("o_proj", [hidden, times(local_heads, width)], "hidden_size x heads x head_dim")
         if local_kv and width:
             said = f"tokens x {local_kv} KV heads x head_dim {width}"
-            rows.append(_cache("K or V cache of a layer", [kv_tokens, local_kv, width], said))
-            rows.append(_cache("KV cache of a layer", [2, kv_tokens, local_kv, width], f"2 x {said}"))
+            rows.append(("K or V cache of a layer", [local_kv, width], None, said))
+            rows.append(("KV cache of a layer", [2, local_kv, width], None, f"2 x {said}"))
     inner = shard(number("intermediate_size"))
     add("mlp gate and up", [times(2, inner), hidden], "2 x intermediate_size x hidden_size")
     add("mlp down", [hidden, inner], "hidden_size x intermediate_size")
@@ -196,13 +191,6 @@ def model_tensors(config: Mapping[str, Any], tp: int = 1, kv_tokens: int | None 
     return pl.DataFrame(fitting, schema=MODEL, orient="row")
 
 
-def _cache(name: str, dims: list[int | None], working: str) -> tuple[str, list[int], int | None, str]:
-    known = [d for d in dims if d is not None]
-    whole = len(known) == len(dims)
-    said = working.replace("tokens", f"{dims[-3]:,} tokens", 1) if whole else working
-    return (name, known, prod(known) if whole else None, said)
-
-
 def match_model(model: pl.DataFrame, elements: int) -> pl.DataFrame:
     """Each row of `model` against a number of elements, with `multiple` (null: no match) and `tokens`.
 
@@ -212,7 +200,7 @@ def match_model(model: pl.DataFrame, elements: int) -> pl.DataFrame:
     per_token = pl.col("dims").list.eval(pl.element().product()).list.first()
     open_cache = pl.col("elements").is_null() & (per_token > 0) & (pl.lit(elements) % per_token == 0)
     return model.with_columns(
-        multiple=pl.when(open_cache).then(1).otherwise(_multiple("elements", elements)).cast(pl.Int64),
+        multiple=pl.when(open_cache).then(1).otherwise(_multiple(elements)).cast(pl.Int64),
         tokens=pl.when(open_cache).then(pl.lit(elements) // per_token),
     ).sort(
         pl.col("multiple").is_null(), "multiple", -pl.col("elements"), nulls_last=True, maintain_order=True
@@ -240,7 +228,7 @@ def candidates(
     """
     if not elements or elements < LEAST_TELLING:
         return []
-    seen = same_size(tensors.filter(~pl.col("op").str.contains(_VIEWS)), elements=elements)
+    seen = same_size(tensors.filter(~pl.col("op").str.contains(_VIEWS)), elements)
     of_trace = seen.unique("op", keep="first", maintain_order=True).head(MOST_CANDIDATES)
     found = [
         {

@@ -26,7 +26,6 @@ class Reading:
     bytes_total: int | None = None
     seconds: float = 0.0
     events: int = 0
-    set_aside: int = 0
     found: Mapping[str, int] = field(default_factory=dict)
     stage: str = "reading"
 
@@ -41,7 +40,6 @@ class LoadProgress(Widget):
         & > .load-progress--bar { color: $text-accent; }
         & > .load-progress--rest { color: $foreground 25%; }
         & > .load-progress--muted { color: $text-muted; }
-        & > .load-progress--warning { color: $text-warning; }
     }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -49,7 +47,6 @@ class LoadProgress(Widget):
         "load-progress--bar",
         "load-progress--rest",
         "load-progress--muted",
-        "load-progress--warning",
     }
 
     def __init__(
@@ -94,9 +91,6 @@ class LoadProgress(Widget):
             _bar_line(reading, width),
             [(shorten(_speed(reading), width), "muted")],
         ]
-        if reading.set_aside:
-            note = f"{fmt_count(reading.set_aside)} events set aside"
-            lines.append([(shorten(note, width), "warning")])
         if reading.found:
             lines.append([])
             lines += _found_lines(reading.found, width)

@@ -149,7 +149,6 @@ async def test_progress_says_how_fast_and_how_long() -> None:
                 bytes_total=484_000_000,
                 seconds=1.0,
                 events=680_000,
-                set_aside=2,
                 found={"kernel": 55_290, "cpu_op [/red]": 7},
             )
         )
@@ -160,7 +159,6 @@ async def test_progress_says_how_fast_and_how_long() -> None:
         assert lines[1].count("█") == lines[1].count("─")
         assert lines[2:] == [
             "242 MB/s · 680,000 events · 1.00 s left",
-            "2 events set aside",
             "",
             "kernel         55,290",
             "cpu_op [/red]       7",

@@ -229,7 +229,6 @@ def line(
     color: bool = True,
     *,
     plain: bool = False,
-    x_label: str = "launch",
 ) -> str:
     """Durations in the order given, as a line from 0 up; unknown ones are left out.
 
@@ -258,7 +257,7 @@ def line(
         _edges(0.0, top, rows),
     )
     lines = with_gutter(canvas, {row: tick(value) for row, value in ticks.items()}, gutter, pen)
-    labels = {0: f"{x_label} 1", columns - 1: fmt_count(len(values))}
+    labels = {0: "launch 1", columns - 1: fmt_count(len(values))}
     lines += x_axis(labels, None, columns, gutter, width, pen)
     return joined(lines, height, pen)
 

@@ -25,9 +25,9 @@ class Leaning:
     unsure: bool = False
     steps: bool = False
 
-    def ops_title(self, title: str = "op") -> str:
+    def ops_title(self) -> str:
         """The title of a column of ops."""
-        return title + MARK if self.ops else title
+        return "op" + MARK if self.ops else "op"
 
     def floor_title(self, title: str) -> str:
         """The title of a column of floors."""

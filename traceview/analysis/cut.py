@@ -62,7 +62,7 @@ def part(
     correlations = trace.gpu["correlation"].gather(chosen).drop_nulls().unique()
     taken["runtime"] |= trace.runtime["correlation"].is_in(correlations.implode()).fill_null(False).to_numpy()
     _add_context(taken, links, chosen)
-    taken["annotations"] &= _own_markers(trace, steps, of, windows)
+    taken["annotations"] &= _own_markers(trace, steps, of)
     return _part(trace, links, taken, windows)
 
 
@@ -147,7 +147,7 @@ def _take(taken: NDArray[np.bool_], parent_row: Ints, rows: Ints) -> None:
         taken[chains(parent_row, distinct)["row"].to_numpy()] = True
 
 
-def _own_markers(trace: Trace, steps: Steps, of: list[int], windows: pl.DataFrame) -> NDArray[np.bool_]:
+def _own_markers(trace: Trace, steps: Steps, of: list[int]) -> NDArray[np.bool_]:
     """All annotations but the copies on the GPU of the markers of steps that are no part of it.
 
     Such a copy would be taken for that of a step with the same name.

@@ -36,12 +36,12 @@ def settings_folder() -> Path:
     return Path(named) if named else platformdirs.user_config_path("traceview", appauthor=False)
 
 
-def user_settings(folder: Path | None = None) -> Settings:
-    """The settings in families.toml, gpus.toml and frames.toml of a folder (settings_folder), each optional.
+def user_settings() -> Settings:
+    """The settings in families.toml, gpus.toml and frames.toml of the settings_folder, each optional.
 
     Raises TraceError (exit code 2), naming the file, where one cannot be read or holds something else.
     """
-    folder = settings_folder() if folder is None else folder
+    folder = settings_folder()
     families, gpus, frames = (folder / f"{name}.toml" for name in ("families", "gpus", "frames"))
     return Settings(
         load_rules(families) if families.exists() else None,

@@ -2,7 +2,7 @@
 
 import argparse
 
-from traceview.commands.common import exit_code, open_trace, print_json, trace_options, width
+from traceview.commands.common import exit_code, open_trace, print_json, trace_options
 
 
 def options(command: argparse.ArgumentParser) -> None:
@@ -19,5 +19,5 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "json":
         print_json(document)
     else:
-        print(findings.text(document, args.format, width()), end="")
+        print(findings.text(document, args.format), end="")
     return exit_code(args, session)

@@ -9,7 +9,7 @@ from traceview.units import fmt_count, fmt_ns, fmt_percent, md_cell, safe_text, 
 _LONGEST = 300
 
 
-def text(document: dict[str, Any], style: Style, width: int) -> str:
+def text(document: dict[str, Any], style: Style) -> str:
     """The findings document as a plain page or as markdown."""
     rows = document["rows"]
     if not rows:

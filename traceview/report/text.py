@@ -26,6 +26,7 @@ _GROUP_COLUMNS = [
 ]
 # What the columns are worth their place at: the narrowest table that shows them.
 _FROM_WIDTH = {"p95": 90, "max": 100, "p50": 120, "family": 120}
+_MOST_BARS = 12
 
 _STEP_COLUMNS = [
     Column("step", number=False, elastic=True),
@@ -222,14 +223,14 @@ def launches_table(document: dict[str, Any], style: Style, width: int) -> str:
     return head + rendered(style, _LAUNCH_COLUMNS, body, width)
 
 
-def share_chart(groups: Sequence[dict[str, Any]], width: int, rows: int = 12) -> str:
+def share_chart(groups: Sequence[dict[str, Any]], width: int) -> str:
     """The largest groups' shares as plain bars."""
     return charts.share_bars(
         [shorten(g["short_name"], 44) for g in groups],
         [g["share"] or 0.0 for g in groups],
         [fmt_percent(g["share"]) for g in groups],
         min(width, 100),
-        min(rows, len(groups)),
+        min(_MOST_BARS, len(groups)),
         plain=True,
     )
 

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.worker import get_current_worker
 
-from traceview.widgets.columns import Column, Placed, fit, gap, place
+from traceview.widgets.columns import Column, fit, gap, place
 from traceview.widgets.lines import Piece
 from traceview.widgets.row_view import GUTTER, RowView
 
@@ -124,7 +124,6 @@ class FrameTable(RowView):
         self._order: pl.Series | None = None
         self._request = 0
         self._keep: int | None = None  # the id that the cursor stays on
-        self._placed: list[Placed] = []
         self._pages: OrderedDict[int, list[tuple[str, ...]]] = OrderedDict()
         if pinned is not None:
             self.set_reactive(FrameTable.cursor, -1)
@@ -241,20 +240,10 @@ class FrameTable(RowView):
 
     # --- drawing -------------------------------------------------------------------------------------------
 
-    @property
-    def titles(self) -> list[str]:
-        """The titles of the columns that found room."""
-        return [placed.column.title for placed in self._placed]
-
     def columns_resized(self) -> None:
         """Place the columns in the width there is; formatted rows hold for the columns they were made for."""
         self._placed = place(self.columns, self.room.width - GUTTER, self.show_all_columns)
         self._pages.clear()
-
-    def body_width(self) -> int:
-        """All placed columns and what is between them."""
-        between = gap(self.room.width - GUTTER)
-        return sum(placed.width + between for placed in self._placed) - between if self._placed else 0
 
     def header_pieces(self) -> Sequence[Piece]:
         """Titles; the column that is sorted by has an arrow."""

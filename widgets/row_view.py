@@ -13,6 +13,7 @@ from textual.geometry import Region, Size
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from traceview.widgets.columns import Placed, gap
 from traceview.widgets.lines import LineView, Piece
 
 GUTTER = 3  # the cursor's marker, a row's mark, a blank
@@ -72,6 +73,7 @@ class RowView(LineView):
         super().__init__(name=name, id=id, classes=classes)
         self.search_text = ""
         self._matches: npt.NDArray[np.int64] | None = None
+        self._placed: list[Placed] = []  # the columns that found room
         self._placed_for = -1  # the width that columns were placed in
 
     # --- what a subclass says ------------------------------------------------------------------------------
@@ -85,10 +87,6 @@ class RowView(LineView):
     def has_pinned_row(self) -> bool:
         """Whether a row -1 stands under the header and never scrolls."""
         return False
-
-    @abstractmethod
-    def body_width(self) -> int:
-        """Cells of the widest row without the gutter."""
 
     @abstractmethod
     def header_pieces(self) -> Sequence[Piece]:
@@ -124,6 +122,16 @@ class RowView(LineView):
     def header_height(self) -> int:
         """Lines at the top that do not scroll."""
         return 2 if self.has_pinned_row else 1
+
+    @property
+    def titles(self) -> list[str]:
+        """The titles of the columns that found room."""
+        return [placed.column.title for placed in self._placed]
+
+    def body_width(self) -> int:
+        """All placed columns and what is between them."""
+        between = gap(self.room.width - GUTTER)
+        return sum(placed.width + between for placed in self._placed) - between if self._placed else 0
 
     def rows_changed(self) -> None:
         """Call after rows, columns or their order changed: measures and draws anew."""
@@ -186,7 +194,7 @@ class RowView(LineView):
         self.columns_resized()
 
     def columns_resized(self) -> None:
-        """The width may have changed: place columns anew."""
+        """The width may have changed: place columns anew, in `_placed`."""
 
     # --- the cursor ----------------------------------------------------------------------------------------
 

@@ -11,13 +11,14 @@ from textual.message import Message
 
 from traceview.palette import family_mark
 from traceview.units import cell_width, fmt_percent, shorten
-from traceview.widgets.columns import Column, Placed, bar, fit, gap, place
+from traceview.widgets.columns import Column, bar, fit, gap, place
 from traceview.widgets.lines import Piece
 from traceview.widgets.row_view import GUTTER, RowView
 
 Path = tuple[str, ...]
 ROOT: Path = ()
 PERCENT = 7  # cells of the number beside a share's bar
+LEVELS_FILTERED = 2  # by their labels, whether they are open or not
 
 
 @dataclass(frozen=True)
@@ -86,21 +87,15 @@ class TreeTable(RowView):
         columns: Sequence[Column],
         children: Callable[[Path], list[TreeRow]] | None = None,
         *,
-        label: str = "name",
         label_width: int = 32,
-        share: str = "share",
-        search_depth: int = 2,
         name: str | None = None,
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
-        """`search_depth` levels are looked through by filter and search, whether they are open or not."""
         super().__init__(name=name, id=id, classes=classes)
         self.columns = tuple(columns)
-        self.label = label
+        self.label = "name"
         self.label_width = label_width
-        self.share = share
-        self.search_depth = search_depth
         self.marks: set[Path] = set()
         self.filter_text = ""
         self._children = children
@@ -109,7 +104,6 @@ class TreeTable(RowView):
         self._opened_by_filter: set[Path] = set()
         self._kept: set[Path] | None = None  # by the filter; None keeps all
         self._seen: list[_Node] = []
-        self._placed: list[Placed] = []
 
     def on_mount(self) -> None:
         """Rows are asked for when the tree is on a screen."""
@@ -166,9 +160,7 @@ class TreeTable(RowView):
             if needle in row.label.casefold():
                 kept.add(row.path)
                 found = True
-            elif (
-                row.opens and len(row.path) < self.search_depth and self._keep_matches(row.path, needle, kept)
-            ):
+            elif row.opens and len(row.path) < LEVELS_FILTERED and self._keep_matches(row.path, needle, kept):
                 kept.add(row.path)
                 self._opened_by_filter.add(row.path)
                 found = True
@@ -274,11 +266,6 @@ class TreeTable(RowView):
 
     # --- drawing -------------------------------------------------------------------------------------------
 
-    @property
-    def titles(self) -> list[str]:
-        """The titles of the columns that found room."""
-        return [placed.column.title for placed in self._placed]
-
     def columns_resized(self) -> None:
         """Place name, share and figures in the width there is."""
         width = self.room.width - GUTTER
@@ -286,16 +273,11 @@ class TreeTable(RowView):
         self._placed = place(
             [
                 Column("label", self.label, self.label_width, grow=True),
-                Column("share", self.share, bar_width + 1 + PERCENT),
+                Column("share", "share", bar_width + 1 + PERCENT),
                 *self.columns,
             ],
             width,
         )
-
-    def body_width(self) -> int:
-        """All placed columns and what is between them."""
-        between = gap(self.room.width - GUTTER)
-        return sum(placed.width + between for placed in self._placed) - between if self._placed else 0
 
     def header_pieces(self) -> Sequence[Piece]:
         """Titles."""

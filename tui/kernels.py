@@ -32,7 +32,9 @@ class Kernels(Level):
     HAS = (
         Command("open", "Launches of this kernel or variant; a family unfolds", "", "enter", "launches"),
         commands.FILTER,
-        Command("grouping", "Group by family, op, module, Python line, stream", "o", label="group"),
+        Command(
+            "grouping", "Group by kernel, op, module, Python line, annotation, stream", "o", label="group"
+        ),
         commands.EXPORT,
         commands.BACK,
         commands.MARK,

@@ -1,9 +1,12 @@
 """What a person narrows a trace down to, in options, JSON and words."""
 
+import argparse
+
 import pytest
 
+from traceview.commands.common import trace_options
 from traceview.errors import TraceError
-from traceview.selection import EVERYTHING, Selection, parse_steps, steps_text
+from traceview.selection import EVERYTHING, PHASES, Selection, parse_steps, steps_text
 
 TEN = [f"ProfilerStep#{number}" for number in range(100, 110)]
 
@@ -87,3 +90,11 @@ def test_options_select_the_same_steps_again(steps: tuple[int, ...]) -> None:
 )
 def test_steps_in_words(steps: tuple[int, ...] | None, count: int, words: str) -> None:
     assert steps_text(steps, count) == words
+
+
+def test_the_command_line_offers_the_phases_that_steps_have() -> None:
+    command = argparse.ArgumentParser()
+    trace_options(command)
+    assert [command.parse_args(["a.json", "--phase", phase]).phase for phase in PHASES] == list(PHASES)
+    with pytest.raises(SystemExit):
+        command.parse_args(["a.json", "--phase", "warm-up"])

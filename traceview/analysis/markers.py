@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from traceview.analysis.multiplying import PagedSums
+from traceview.selection import PHASES
 
-PHASE = pl.Enum(["prefill", "decode", "mixed", "idle"])
+PHASE = pl.Enum(PHASES)
 
 
 @dataclass(frozen=True)

@@ -100,6 +100,15 @@ def _decoded(text: str | None) -> Any:
         return None
 
 
+def json_list(text: str | None) -> list[Any]:
+    """The list that a JSON text holds; empty where it holds another value or cannot be read. Never raises."""
+    try:
+        value = json.loads(text) if text else []
+    except (ValueError, RecursionError):
+        return []
+    return value if isinstance(value, list) else []
+
+
 def _whole(values: Any) -> tuple[int, ...] | None:
     """A list of whole numbers of at least 0, as a tuple."""
     if (

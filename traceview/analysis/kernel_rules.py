@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from traceview.analysis.calls import json_list
 from traceview.analysis.findings import Evidence, Finding, Scene
 from traceview.analysis.gpus import Gpu
 from traceview.analysis.namefacts import NameFacts, name_facts
@@ -53,7 +54,7 @@ def _of_variant(
 ) -> Iterator[Finding]:
     exposed = int(row["exposed_ns"] or 0)
     shown = _about(scene, row, first)
-    types = _list(first["input_types"])
+    types = json_list(first["input_types"])
     copies = facts.copies or row["kind"] == "memcpy" or first["op_name"] in _COPIES
     evidence = (*_counts(scene, row), *_sizes(scene, row, first))
     if copies:  # what is only moved can be told by its size
@@ -149,7 +150,7 @@ def _about(scene: Scene, row: dict[str, Any], first: dict[str, Any]) -> dict[str
         "shape": {
             "grid": first["grid"],
             "block": first["block"],
-            "input_dims": _list(first["input_dims"]) or None,
+            "input_dims": json_list(first["input_dims"]) or None,
             "of_calls": row["calls"],
         },
         "python": first["call_site"],
@@ -247,7 +248,7 @@ def _types_of_cast(facts: NameFacts, types: list[Any], op: str | None) -> tuple[
 
 
 def _shape_words(first: dict[str, Any]) -> str:
-    dims = [d for d in _list(first["input_dims"]) if d]
+    dims = [d for d in json_list(first["input_dims"]) if d]
     if dims:
         return json.dumps(dims[0])
     if first["elements"]:
@@ -291,7 +292,7 @@ def _outliers(scene: Scene) -> Iterator[Finding]:
             shape={
                 "grid": worst["grid"],
                 "block": worst["block"],
-                "input_dims": _list(worst["input_dims"]) or None,
+                "input_dims": json_list(worst["input_dims"]) or None,
                 "of_calls": worst["calls"],
             },
             evidence=(
@@ -303,11 +304,3 @@ def _outliers(scene: Scene) -> Iterator[Finding]:
             python=worst["call_site"],
             op=worst["op_name"],
         )
-
-
-def _list(text: str | None) -> list[Any]:
-    try:
-        value = json.loads(text) if text else []
-    except (ValueError, RecursionError):
-        return []
-    return value if isinstance(value, list) else []

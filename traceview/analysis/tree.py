@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from traceview.analysis import intervals
+from traceview.analysis.calls import json_list
 from traceview.analysis.groups import GROUPINGS, along, grouped, inside, whole_ns
 from traceview.analysis.namefacts import name_facts
 from traceview.analysis.remarks import Layers, remark
@@ -149,7 +150,7 @@ def _label(row: dict[str, Any], left_out: int) -> str:
 
 def variant_label(row: dict[str, Any]) -> str:
     """`grid 557,496 x block 128  [495552,1,576] [495552,1,576] []  bf16 fp8`, with - for what is unknown."""
-    dims = " ".join(json.dumps(d, separators=(",", ":")) for d in _list(row["input_dims"])) or "shapes -"
+    dims = " ".join(json.dumps(d, separators=(",", ":")) for d in json_list(row["input_dims"])) or "shapes -"
     return f"grid {_size(row['grid'])} block {_size(row['block'])}  {dims}"
 
 
@@ -160,14 +161,6 @@ def _size(numbers: list[int] | None) -> str:
     return "x".join(f"{n:,}" for n in kept)
 
 
-def _list(text: str | None) -> list[Any]:
-    try:
-        value = json.loads(text) if text else []
-    except (ValueError, RecursionError):
-        return []
-    return value if isinstance(value, list) else []
-
-
 def _remark(row: dict[str, Any], layers: Layers | None) -> str:
     facts = name_facts(row["name"] or "") if row["level"] in ("group", "variant") else None
-    return remark(row, facts, layers, [str(t) for t in _list(row["input_types"])])
+    return remark(row, facts, layers, [str(t) for t in json_list(row["input_types"])])

@@ -5,6 +5,8 @@ otherwise; GPU events on the row (device, stream). A keyword that is not named h
 """
 
 import json
+import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,14 @@ Event = dict[str, Any]
 
 HOST = 100
 THREAD = 1
+# A direct copy to bf16 that converts: the name as the profiler writes it.
+CAST = (
+    "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda("
+    "at::TensorIteratorBase&)::{lambda()#3}::operator()() const::{lambda()#12}::operator()() const::"
+    "{lambda(c10::BFloat16)#1}, std::array<char*, 2ul>, 4, TrivialOffsetCalculator<1, unsigned int>, "
+    "TrivialOffsetCalculator<1, unsigned int>, at::native::memory::LoadWithCast<1>, "
+    "at::native::memory::StoreWithCast<1> >(int)"
+)
 
 
 def kernel(
@@ -135,3 +145,9 @@ def write(folder: Path, *events: Event, name: str = "trace.json", **header: Any)
 def session(folder: Path, *events: Event, **header: Any) -> Session:
     """The questions of a trace made of these events."""
     return open_session(write(folder, *events, **header))
+
+
+def opened(events: Iterable[Event]) -> Session:
+    """The same where there is no folder at hand; the file is gone when this returns."""
+    with tempfile.TemporaryDirectory() as folder:
+        return session(Path(folder), *events)

@@ -1,7 +1,5 @@
 """Whatever the launches: groups, families and every level of the tree add up to the same total."""
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -9,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.traces import Event, frame, kernel, launch, op, session, steps
+from tests.traces import Event, frame, kernel, launch, op, opened, steps
 from traceview.analysis.groups import GROUPINGS
-from traceview.api import Session
 from traceview.selection import EVERYTHING
 
 NAMES = st.sampled_from(["gemm_a", "gemm_b", "ncclDevKernel_AllReduce", "", "x" * 200, "copy<[/red]|>"])
@@ -37,11 +34,6 @@ def events(draw: st.DrawFn) -> list[Event]:
         )
         found.append(kernel(name, at + 15, length, i + 1, grid=grid, stream=i % 2))
     return found
-
-
-def opened(found: list[Event]) -> Session:
-    with tempfile.TemporaryDirectory() as folder:
-        return session(Path(folder), *found)
 
 
 @given(events())

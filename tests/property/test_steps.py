@@ -1,15 +1,12 @@
 """Whatever the trace: every piece of GPU work has one place, and the steps lose nothing."""
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.traces import Event, gpu_marker, kernel, launch, marker, session
-from traceview.api import Session
+from tests.traces import Event, gpu_marker, kernel, launch, marker, opened
 from traceview.selection import Selection
 
 # (begin, length) of markers; (launch or None, begin, length, device, correlation) of work.
@@ -41,11 +38,6 @@ def events(draw: st.DrawFn) -> list[Event]:
         name = draw(st.sampled_from(["gemm", "ncclDevKernel_AllReduce", "other"]))
         found.append(kernel(name, begin, length, correlation, device=device))
     return found
-
-
-def opened(found: list[Event]) -> Session:
-    with tempfile.TemporaryDirectory() as folder:
-        return session(Path(folder), *found)
 
 
 def ns_values(value: Any, key: str = "") -> list[Any]:

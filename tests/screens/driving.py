@@ -1,13 +1,17 @@
 """Driving the app in tests: open a trace, press keys, read what is on the screen."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeVar
 
+from textual.message import Message
 from textual.pilot import Pilot
 
 from traceview.tui.app import TraceApp, paths_of
 from traceview.tui.opening import Loading
+
+Kind = TypeVar("Kind", bound=Message)
 
 
 @asynccontextmanager
@@ -47,3 +51,8 @@ def seen(pilot: Pilot[int]) -> str:
 def place(pilot: Pilot[int]) -> str:
     """The breadcrumb."""
     return " > ".join(pilot.app.screen.query_one("Breadcrumb").parts)  # type: ignore[attr-defined]
+
+
+def of_kind(told: Iterable[Message], kind: type[Kind]) -> list[Kind]:
+    """The messages of one kind, in the order in which they came."""
+    return [message for message in told if isinstance(message, kind)]

@@ -6,20 +6,11 @@ import pytest
 
 from tests.screens.driving import opened, place, press, seen
 from tests.traces import launched, op, steps, write
-from traceview import demo
 from traceview.analysis.findings import Evidence, Finding
 from traceview.tui.card import Card
 from traceview.tui.finding_sections import finding_rows, finding_sections
 from traceview.tui.findings import Findings
 from traceview.tui.launches import Launches
-
-
-@pytest.fixture(scope="module")
-def decode(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two decode steps of four layers, in which a cast takes most of the time."""
-    path = tmp_path_factory.mktemp("demo") / "decode.pt.trace.json"
-    demo.save_demo(path, steps=2, layers=4, cpu_ops=4)
-    return path
 
 
 async def test_the_evidence_is_that_of_the_finding_under_the_cursor(decode: Path) -> None:

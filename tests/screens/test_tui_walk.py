@@ -6,7 +6,6 @@ import pytest
 
 from tests.screens.driving import opened, place, press, seen, settled
 from tests.traces import Event, launched, op, steps, write
-from traceview import demo
 from traceview.tui.card import Card
 from traceview.tui.kernels import Kernels
 from traceview.tui.launches import Launches
@@ -15,14 +14,6 @@ from traceview.widgets.breadcrumb import BETWEEN
 from traceview.widgets.frame_table import FrameTable
 
 CAST = "unrolled_elementwise direct_copy -> bf16"
-
-
-@pytest.fixture(scope="module")
-def decode(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two decode steps of four layers, in which a cast takes most of the time."""
-    path = tmp_path_factory.mktemp("demo") / "decode.pt.trace.json"
-    demo.save_demo(path, steps=2, layers=4, cpu_ops=4)
-    return path
 
 
 @pytest.fixture

@@ -8,11 +8,7 @@ from textual.app import App, ComposeResult
 from traceview.units import cell_width
 from traceview.widgets.chart import Chart, strips
 
-
-@pytest.fixture(autouse=True)
-def _full_colour(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("COLORTERM", "truecolor")
+pytestmark = pytest.mark.usefixtures("full_colour")
 
 
 class ChartApp(App[None]):

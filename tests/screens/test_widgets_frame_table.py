@@ -1,13 +1,13 @@
 """The table over a frame: what is seen, what keys do, and that a million rows cost no more than a few."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import polars as pl
 import pytest
 from textual.app import App, ComposeResult
 from textual.message import Message
 
+from tests.screens.driving import of_kind
 from traceview.units import cell_width, fmt_ns
 from traceview.widgets import frame_table
 from traceview.widgets.columns import Column, bar, fit, place
@@ -54,10 +54,6 @@ class TableApp(App[None]):
 
 def seen(table: FrameTable) -> list[str]:
     return [table.render_line(y).text.rstrip() for y in range(table.size.height)]
-
-
-def of_kind(told: list[Message], kind: type[Any]) -> list[Any]:
-    return [message for message in told if isinstance(message, kind)]
 
 
 async def test_rows_are_aligned_and_hostile_text_is_harmless() -> None:

@@ -1,16 +1,17 @@
 """The timeline: where the cursor is, what keys say, and what the cells show."""
 
-from typing import Any
-
 import polars as pl
 import pytest
 from textual.app import App, ComposeResult
 from textual.message import Message
 
+from tests.screens.driving import of_kind
 from traceview.units import cell_width
 from traceview.widgets.lanes import LaneLabel, prepare
 from traceview.widgets.time_axis import position, tick_distance
 from traceview.widgets.timeline import Timeline
+
+pytestmark = pytest.mark.usefixtures("full_colour")
 
 MS = 1_000_000
 START = 1_700_000_000_000  # times are on the trace's clock, the axis counts from the first event
@@ -28,12 +29,6 @@ FRAME = pl.DataFrame(
     schema=["lane", "begin_ns", "dur_ns", "colour", "row_id", "key", "name"],
     orient="row",
 )
-
-
-@pytest.fixture(autouse=True)
-def _full_colour(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("COLORTERM", "truecolor")
 
 
 class TimelineApp(App[None]):
@@ -59,10 +54,6 @@ class TimelineApp(App[None]):
 
     def on_timeline_span_measured(self, message: Timeline.SpanMeasured) -> None:
         self.told.append(message)
-
-
-def of_kind(told: list[Message], kind: type[Any]) -> list[Any]:
-    return [message for message in told if isinstance(message, kind)]
 
 
 def seen(timeline: Timeline) -> list[str]:

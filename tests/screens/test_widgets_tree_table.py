@@ -1,10 +1,9 @@
 """The tree with figures: folding, marks, filter and search by path."""
 
-from typing import Any
-
 from textual.app import App, ComposeResult
 from textual.message import Message
 
+from tests.screens.driving import of_kind
 from traceview.units import cell_width
 from traceview.widgets.columns import Column
 from traceview.widgets.tree_table import Path, TreeRow, TreeTable
@@ -65,10 +64,6 @@ def seen(tree: TreeTable) -> list[str]:
 
 def labels(tree: TreeTable) -> list[str]:
     return [line[3:28].rstrip() for line in seen(tree)]
-
-
-def of_kind(told: list[Message], kind: type[Any]) -> list[Any]:
-    return [message for message in told if isinstance(message, kind)]
 
 
 async def test_right_opens_and_goes_down_left_closes_and_goes_up() -> None:

@@ -9,20 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.traces import Event, copy, frame, gpu_marker, kernel, launch, marker, op, write
+from tests.traces import CAST, Event, copy, frame, gpu_marker, kernel, launch, marker, op, write
 from traceview import __version__
 from traceview.cli import main
 from traceview.units import cell_width
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 
-CAST = (
-    "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda("
-    "at::TensorIteratorBase&)::{lambda()#3}::operator()() const::{lambda()#12}::operator()() const::"
-    "{lambda(c10::BFloat16)#1}, std::array<char*, 2ul>, 4, TrivialOffsetCalculator<1, unsigned int>, "
-    "TrivialOffsetCalculator<1, unsigned int>, at::native::memory::LoadWithCast<1>, "
-    "at::native::memory::StoreWithCast<1> >(int)"
-)
 GEMM = (
     "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_kernel__5x_cublas"
 )

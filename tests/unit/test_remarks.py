@@ -6,19 +6,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.traces import Event, kernel, launch, launched, op, session, steps
+from tests.traces import CAST, Event, kernel, launch, launched, op, session, steps
 from traceview.analysis.assumed import parse_assumption
 from traceview.analysis.remarks import Layers, layers
 from traceview.api import Session
 from traceview.selection import EVERYTHING
-
-CAST = (
-    "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda("
-    "at::TensorIteratorBase&)::{lambda()#3}::operator()() const::{lambda()#12}::operator()() const::"
-    "{lambda(c10::BFloat16)#1}, std::array<char*, 2ul>, 4, TrivialOffsetCalculator<1, unsigned int>, "
-    "TrivialOffsetCalculator<1, unsigned int>, at::native::memory::LoadWithCast<1>, "
-    "at::native::memory::StoreWithCast<1> >(int)"
-)
 
 
 def remark(asked: Session, family: str) -> str:

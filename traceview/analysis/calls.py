@@ -11,7 +11,7 @@ from traceview.analysis.dtypes import dtype, size_of
 from traceview.analysis.namefacts import NameFacts, name_facts
 
 _NO_TENSOR = frozenset({"", "Scalar", "ScalarList", "GenericList", "Device", "None"})
-_LARGEST = (1 << 63) - 1
+_LARGEST = (1 << 63) - 1  # of Int64
 _MOST_DIMS = 64  # PyTorch's own limit
 
 

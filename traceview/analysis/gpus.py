@@ -15,7 +15,7 @@ _NAMELESS = frozenset({"", "AMD Radeon Graphics", "AMD Instinct", "GPU", "NVIDIA
 # Reported memory against memory as sold: firmware and ECC take up to a tenth (A40: 44.5 of 48 GiB).
 _MEMORY_RANGE = (0.90, 1.03)
 _GIB = 1 << 30
-_LARGEST_MEMORY = 1 << 50
+_LARGEST_MEMORY = 1 << 50  # bytes; no GPU comes near
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from traceview.analysis.collectives import collective
 from traceview.analysis.cxx import NAMES_KEPT
 from traceview.analysis.families import family_of_name
 from traceview.analysis.multiplying import PagedSums
+from traceview.analysis.namefacts import DEEP
 from traceview.analysis.names import over_distinct
 
 __all__ = ["PagedSums", "is_helper", "kernels_of_op", "model", "role_of"]
@@ -106,7 +107,7 @@ def is_helper(kernel: str) -> bool:
 
     They move data of their own making, of which the trace says nothing, so they have no model.
     """
-    return _HELPER.search(kernel[: 1 << 14]) is not None
+    return _HELPER.search(kernel[:DEEP]) is not None
 
 
 def role_of(kernel: str) -> str:
@@ -114,7 +115,7 @@ def role_of(kernel: str) -> str:
     if is_helper(kernel):
         return "helper"
     parts = ("dgrad|bwd_data|igemm_bwd", "wgrad|bwd_weight|igemm_wrw", "collect_statistics", "update_stats")
-    return next((p for p in parts if re.search(p, kernel[: 1 << 14])), "main")
+    return next((p for p in parts if re.search(p, kernel[:DEEP])), "main")
 
 
 def kernels_of_op(launches: pl.DataFrame) -> pl.Series:

@@ -43,7 +43,7 @@ _INPUT: dict[str, Any] = {
     "recorded_bytes": pl.Int64,
     "assumed": pl.List(pl.String),
 }
-_LARGEST = (1 << 63) - 1
+_LARGEST = (1 << 63) - 1  # of Int64
 _STRIDED = ("plain", "manual-unroll", "index")  # launchers whose operands may be broadcast
 _OF_TYPES = ("element type", "result type")
 

@@ -58,7 +58,8 @@ def content(trace: Trace) -> list[Notice]:
     notices = []
     untimed = gpu.filter(~pl.col("timed"))
     if len(untimed):
-        text = f"{len(untimed):,} of {len(gpu):,} GPU events have no usable time; they count in calls only"
+        count = f"{len(untimed):,} of {len(gpu):,} GPU events"
+        text = f"{count} have no usable time; they count in calls, not in times"
         notices.append(Notice("untimed-events", len(untimed), text, untimed["offset"].min()))  # type: ignore[arg-type]
     unfinished = ops.filter(~pl.col("finished").fill_null(True))["offset"].to_list()
     for frame in (trace.annotations, trace.runtime, trace.python, trace.slices):

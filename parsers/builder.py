@@ -29,6 +29,7 @@ _CONVERT: dict[Any, Callable[[Sequence[Any], set[int]], pl.Series]] = {
 }
 _OF_LANE = {"of_pid": "device", "of_tid": "stream"}  # numbers in pid and tid, where no argument says it
 _IDS = ("external_id", "correlation")
+_EMPTY = len('{"":1}') - 1  # an object of so many bytes holds nothing
 _SCHEMAS = {**schema.FRAMES, "pairs": PAIRS}
 
 
@@ -93,18 +94,18 @@ def build(block: bytes, offsets: IntArray, lengths: IntArray) -> Batch:
     for (ph, cat, _, _), count in zip(numbered, np.bincount(codes).tolist(), strict=True):
         batch.kinds[ph, cat or ""] += count
     if any(not ph for ph, *_ in numbered):
-        _set_aside(batch, decoded, offsets)
+        _set_aside(batch, decoded, offsets, lengths)
     batch.repaired = offsets[sorted(lost)].tolist()
     return batch
 
 
-def _set_aside(batch: Batch, decoded: list[events.Event], offsets: IntArray) -> None:
+def _set_aside(batch: Batch, decoded: list[events.Event], offsets: IntArray, lengths: IntArray) -> None:
     """Objects without a phase are no events; `{}` is let pass: some writers put one at an end."""
     for kind in [k for k in batch.kinds if not k[0]]:
         del batch.kinds[kind]
-    for event, offset in zip(decoded, offsets.tolist(), strict=True):
+    for event, offset, length in zip(decoded, offsets.tolist(), lengths.tolist(), strict=True):
         if not event.ph:
-            if event == events.Event(args=event.args) and len(bytes(event.args)) <= 2:
+            if length <= _EMPTY:
                 batch.kinds["", ""] += 1
             else:
                 batch.set_aside.append(offset)

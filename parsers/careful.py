@@ -19,7 +19,7 @@ from traceview.parsers.builder import Batch, WrongPlacesError, build
 from traceview.parsers.events import EVENT_KEYS, Event, listed
 from traceview.parsers.repair import mend
 from traceview.parsers.source import Text
-from traceview.parsers.splitter import elements, places, skip_gap
+from traceview.parsers.splitter import elements, exact_places, places, skip_gap
 
 WINDOW = 1 << 20
 _LARGEST = 16 << 20  # a larger value in which events seem to begin has lost its end
@@ -31,9 +31,7 @@ _KEY = rb'\{\s*"(?:' + b"|".join(k.encode() for k in EVENT_KEYS) + rb')"\s*:'
 _OBJECT = re.compile(_KEY)
 _BOUNDARY = re.compile(rb"\}(\s*,?\s*)" + _KEY)
 _STRAY = re.compile(rb'["\[]\s*' + _KEY)  # in the place of a comma
-_REOPENED = re.compile(rb'\]\s*(?:"|,?\s*' + _KEY + b")")
 _FOLLOWS = re.compile(rb"\s*(?:[,\]]|$)")  # a value in a list
-_REST = re.compile(rb"\][\s}]*\}\s*,")  # of an event, unless the document goes on in an object around it
 _CLOSING = re.compile(rb'\}(\s*,?\s*\]\s*(?:,\s*"|\}\s*$|$))')
 _BYTE = re.compile(r"\(byte (\d+)\)")
 _BRACE = ord("{")
@@ -70,6 +68,7 @@ class Careful:
     ) -> None:
         self._text, self._separator, self._sink, self._window = text, separator, sink, window
         self._odd = 0  # how many values were no events since the last event
+        self._broken = False  # whether what comes may be the rest of a damaged event
 
     def read(self, at: int, stops: Sequence[int] = (), check: Callable[[], None] = lambda: None) -> Outcome:
         """Read from `at`, in the list, to its end, the text's, or an event that begins at one of `stops`.
@@ -106,16 +105,19 @@ class Careful:
     def _quick(self, at: int, data: bytes, begin: int) -> int:
         """Up to the last separator of the window, if all before is clean; 0 if not."""
         cut = data.rfind(self._separator, begin) if self._separator else -1
-        return self._clean(at, data, begin, cut + 1, self._separator) if cut > begin else 0
+        return self._clean(at, data, begin, cut + 1) if cut > begin else 0
 
     def _exact(self, at: int, data: bytes, begin: int) -> int:
         """All complete events of the window by its structure, if they are clean; 0 if not."""
         ends = elements(data[begin:])[1]
-        return self._clean(at, data, begin, begin + int(ends[-1]), None) if len(ends) else 0
+        return self._clean(at, data, begin, begin + int(ends[-1])) if len(ends) else 0
 
-    def _clean(self, at: int, data: bytes, begin: int, end: int, separator: bytes | None) -> int:
+    def _clean(self, at: int, data: bytes, begin: int, end: int) -> int:
+        block = listed([memoryview(data)[begin:end]])
+        if not _is_utf8(block):  # the decoder does not look at keys and at what it skips
+            return 0
         try:
-            batch = _built(listed([memoryview(data)[begin:end]]), at + begin - 1, separator)
+            batch = _built(block, at + begin - 1)
         except (msgspec.MsgspecError, RecursionError):
             return 0
         self._sink(batch, at + end)
@@ -125,7 +127,8 @@ class Careful:
         """The window's events one by one. Gives how far it came, and the outcome where the list ends."""
         batch, found = Batch(), list[_Found]()
         outcome: Outcome | None = None
-        here, n, odd = begin, len(data), False  # odd: what was just read is no event
+        here, n, bounded = begin, len(data), True
+        last = data.rfind(self._separator) if self._separator else -1
         view = memoryview(data)
         while True:
             here = skip_gap(data, here)
@@ -133,13 +136,8 @@ class Careful:
                 outcome = Outcome(at + n, ended=True) if final else None
                 break
             if self._closes(at, data, here):
-                # Behind damage a bracket may be any list's end: of this one only if no event follows.
-                further = next_event(data, here) if odd else None
-                if further is None:
-                    outcome = Outcome(at + here + 1, closed=True)
-                    break
-                batch.repaired.append(at + here)
-                here = further
+                outcome = Outcome(at + here + 1, closed=True)
+                break
             if _STRAY.match(data, here):
                 batch.repaired.append(at + here)
                 here += 1
@@ -155,12 +153,12 @@ class Careful:
             if end is not None and data[here] != _BRACE and not _FOLLOWS.match(data, end):
                 end, bad = None, end
             if end is not None:
-                odd = not self._keep(found, batch, at, here, end, data[here:end])
-                self._odd = self._odd + 1 if odd else 0
+                is_event = self._keep(found, batch, at, here, end, data[here:end])
+                self._odd = 0 if is_event else self._odd + 1
                 here = end
                 continue
-            odd = True
-            boundary = self._boundary(data, here)
+            boundary = self._boundary(data, here, last) if bounded else None
+            bounded = boundary is not None  # where none is found, none is further on
             if boundary is None:
                 further = next_event(data, here + 1)
                 boundary = None if further is None else (further, further)
@@ -191,20 +189,33 @@ class Careful:
         self._keep(found, batch, at, intact, stop, data[intact:stop], None if intact > here else damage)
 
     def _closes(self, at: int, data: bytes, here: int) -> bool:
-        """Whether the list ends at `here`: a bracket that no event follows."""
+        """Whether the list ends at `here`: at a bracket, and what follows is the rest of a document.
+
+        Damage can make a bracket inside of an event look like the end. It is not if events follow that are
+        no other document's.
+        """
         if data[here : here + 1] != b"]":
             return False
-        behind = self._text.read_at(at + here, WINDOW)
-        if _REST.match(behind) and next_event(behind, 0) is not None:
-            return False
-        return not _REOPENED.match(behind)
+        behind = b""
+        for size in (_LOOK, WINDOW):
+            behind = self._text.read_at(at + here + 1, size)
+            if _ends_document(behind, whole=len(behind) < size):
+                return True
+            event = next_event(behind, 0)
+            if event is not None:
+                return b'"traceEvents"' in behind[:event]
+            if len(behind) < size:
+                break
+        return True
 
-    def _boundary(self, data: bytes, here: int) -> tuple[int, int] | None:
-        """Ends of a damaged event that begins at `here`: behind its brace, and the next event's beginning."""
-        if self._separator:
+    def _boundary(self, data: bytes, here: int, last: int) -> tuple[int, int] | None:
+        """Ends of a damaged event that begins at `here`: behind its brace, and the next event's beginning.
+
+        last: the last separator's place in `data`.
+        """
+        if self._separator and here <= last:
             cut = data.find(self._separator, here)
-            if cut >= 0:
-                return cut + 1, cut + self._separator.index(b"{")
+            return cut + 1, cut + self._separator.index(b"{")
         match = _BOUNDARY.search(data, here)
         return (match.start() + 1, match.end(1)) if match else None
 
@@ -232,20 +243,30 @@ class Careful:
         data: bytes,
         damaged_at: int | None = None,
     ) -> bool:
-        """Add a piece to the events found, mended where it must be; or set it aside, which gives False."""
-        if damaged_at is None:
+        """Add a piece to the events found, mended where it must be. False where it is no event.
+
+        That is set aside, unless it is another piece of the damaged event before it.
+        """
+        counts = not self._broken or bool(_OBJECT.match(data))
+        if damaged_at is None and data[0] == _BRACE:
             try:
-                _event.decode(data)
-                found.append(_Found(at + begin, at + end, data, None))
-                return True
+                event = _event.decode(data)
+                if _is_utf8(data):
+                    if event.ph:
+                        self._broken = False
+                    if event.ph or counts:
+                        found.append(_Found(at + begin, at + end, data, None))
+                    return bool(event.ph)
+                damaged_at = begin
             except (msgspec.MsgspecError, RecursionError) as error:
                 damaged_at = begin + (damaged_byte(error) or 0)
-        mended = mend(data) if len(data) <= _MOST_MENDED else None
-        if mended is None:
-            batch.set_aside.append(at + damaged_at)
-            return False
-        found.append(_Found(at + begin, at + end, mended, at + damaged_at))
-        return True
+        mended = mend(data) if damaged_at is not None and len(data) <= _MOST_MENDED else None
+        if mended is None and counts:
+            batch.set_aside.append(at + (begin if damaged_at is None else damaged_at))
+        elif mended is not None:
+            found.append(_Found(at + begin, at + end, mended, at + (damaged_at or 0)))
+        self._broken |= damaged_at is not None
+        return mended is not None
 
     def _flush(self, batch: Batch, found: list[_Found], end: int) -> None:
         """Build the events found, all at once where that goes, else each for itself."""
@@ -264,16 +285,13 @@ class Careful:
         self._sink(batch, end)
 
 
-def _built(block: bytes, offset: int, separator: bytes | None) -> Batch:
-    """The batch of a block whose bracket stands for the byte at `offset`.
-
-    Its events' places are found by the separator, or exactly where that is not between all.
-    """
-    begins, lengths = places(block, separator)
+def _built(block: bytes, offset: int) -> Batch:
+    """The batch of a block whose bracket stands for the byte at `offset`."""
+    begins, lengths = places(block)
     try:
         return build(block, begins + offset, lengths)
     except WrongPlacesError:
-        begins, lengths = places(block, None)
+        begins, lengths = exact_places(block)
     return build(block, begins + offset, lengths)
 
 
@@ -291,6 +309,31 @@ def _build_found(found: list[_Found]) -> Batch | None:
     return batch
 
 
+def _ends_document(behind: bytes, whole: bool) -> bool:
+    """Whether text behind a bracket is well-formed up to the end of the document.
+
+    `whole`: the text has no more. What may follow is another document, not an event.
+    """
+    rest = behind.lstrip()
+    if rest[:1] in (b",", b"}"):
+        members = b'{"":0' + rest
+        end, _ = _value_end(members, memoryview(members), 0)
+        if end is None:
+            return False
+        rest = members[end:].lstrip()
+    return rest[:1] in (b"{", b"[") and not _OBJECT.match(rest) if rest else whole
+
+
+def _is_utf8(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def damaged_byte(error: Exception) -> int | None:
     """The place that a verdict of msgspec names, counted from where it began to decode."""
     place = _BYTE.search(str(error))
@@ -300,8 +343,8 @@ def damaged_byte(error: Exception) -> int | None:
 def next_event(data: bytes, at: int) -> int | None:
     """Where the first undamaged object from `at` on stands that has a phase."""
     view = memoryview(data)
-    for match in itertools.islice(_OBJECT.finditer(data, at), 10_000):
-        end, _ = _value_end(data, view, match.start())
+    for match in itertools.islice(_OBJECT.finditer(data, at), 1_000):
+        end, _ = _value_end(data, view, match.start(), deep=False)
         if end is not None:
             with suppress(msgspec.MsgspecError, RecursionError):
                 if _event.decode(view[match.start() : end]).ph:
@@ -318,8 +361,11 @@ def _intact_tail(piece: bytes) -> int:
     return 0
 
 
-def _value_end(data: bytes, view: memoryview, here: int) -> tuple[int | None, int | None]:
-    """(end, None) of a well-formed value at `here`; (None, place) of damage; (None, None): it goes on."""
+def _value_end(data: bytes, view: memoryview, here: int, deep: bool = True) -> tuple[int | None, int | None]:
+    """(end, None) of a well-formed value at `here`; (None, place) of damage; (None, None): it goes on.
+
+    Without `deep` a value deeper than the decoder goes counts as damaged.
+    """
     size = _LOOK
     while True:
         piece = view[here : here + size]
@@ -328,6 +374,8 @@ def _value_end(data: bytes, view: memoryview, here: int) -> tuple[int | None, in
             _value.decode(piece)
             return here + len(piece), None
         except RecursionError:
+            if not deep:
+                return None, here
             ends = elements(data[here:])[1]
             return (here + int(ends[0]), None) if len(ends) else (None, None)
         except msgspec.DecodeError as error:

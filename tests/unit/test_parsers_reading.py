@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from traceview import schema
-from traceview.parsers import load
+from traceview.parsers import load, raw_event
 from traceview.trace import Trace
 
 
@@ -290,6 +290,17 @@ def test_notices_on_what_was_not_recorded(tmp_path: Path) -> None:
 def test_an_empty_object_is_let_pass_and_one_without_phase_set_aside(tmp_path: Path) -> None:
     trace = read(tmp_path, "[{}, " + json.dumps(x("cpu_op", "a")) + ', {"name": "no phase"}]')
     assert (trace.events.in_file, trace.events.loaded, trace.events.set_aside) == (3, 2, 1)
+
+
+def test_places_are_those_of_the_events_whatever_looks_like_the_space_between_two(tmp_path: Path) -> None:
+    """Of five events, as many false spaces stand in names and lists as true ones are spelled otherwise."""
+    events = [x("kernel", f"k{i}") for i in range(5)]
+    events[1]["name"] = "foo<a}, {"
+    events[2]["args"] = {"list": [{"a": 1}, {"b": 2}]}
+    lines = [json.dumps(event) for event in events]
+    trace = read(tmp_path, "[" + f"{lines[0]}, {lines[1]},\n{lines[2]},\n{lines[3]}, {lines[4]}" + "]")
+    places = trace.gpu.select("offset", "length").rows()
+    assert [raw_event(trace, *place) for place in places] == events
 
 
 def test_rows_stand_in_file_order_with_their_place(tmp_path: Path) -> None:

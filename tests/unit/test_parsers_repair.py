@@ -122,6 +122,36 @@ def test_the_rest_of_a_broken_event_does_not_take_the_next_one_with_it(tmp_path:
     assert trace.gpu["name"].to_list() == ["good"] * 3
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize(
+    ("old", "new"), [('"host": "a"', '"host: "a"'), ('"host": "a"', '"host": \0'), ('"bad"', '"bad')]
+)
+def test_a_list_of_objects_in_a_broken_event_is_no_list_of_events(
+    tmp_path: Path, indent: int | None, old: str, new: str
+) -> None:
+    event, hosts = json.loads(GOOD), [{"rank": rank, "host": host} for rank, host in enumerate("abc")]
+    bad = {**event, "name": "bad", "args": {"hosts": hosts, "extra": 1}}
+    text = json.dumps({"traceEvents": [event, bad, *[event] * 5], "traceName": "t"}, indent=indent)
+    trace = read(tmp_path, text.replace(old, new))
+    assert (trace.events.in_file, trace.events.loaded, trace.gpu["name"].to_list().count("good")) == (7, 7, 6)
+    assert trace.header["traceName"] == "t"
+
+
+@pytest.mark.parametrize("stray", ["}]", "}]}", "]}}", "]"])
+def test_stray_brackets_in_an_event_do_not_end_the_file(tmp_path: Path, stray: str) -> None:
+    trace = read(tmp_path, around(GOOD.replace('"dur": 2,', f'"dur": 2{stray}, ')).replace("]]", "]\n]"))
+    assert trace.gpu["name"].to_list()[-1] == "good"
+    assert len(trace.gpu) >= 2
+    assert trace.events.repaired + trace.events.set_aside >= 1
+    assert trace.header["traceName"] == "t"
+
+
+def test_a_damaged_key_is_counted(tmp_path: Path) -> None:
+    trace = read(tmp_path, around(GOOD).encode().replace(b'"name"', b'"n\x83me"', 1))
+    assert trace.gpu["name"].to_list() == [None, "good", "good"]
+    assert trace.events.repaired == 1
+
+
 def test_what_is_no_object_is_set_aside(tmp_path: Path) -> None:
     trace = read(tmp_path, around('null,\n17,\n"text",\n[1, 2]'))
     assert (trace.events.in_file, trace.events.loaded, trace.events.set_aside) == (6, 2, 4)

@@ -63,6 +63,8 @@ def saved(path: str) -> tuple[Trace | None, Notice | None]:
     """
     index = index_of(path)
     try:
+        if not index.is_file():
+            return None, None
         with index.open("rb") as file:
             if file.read(len(_MAGIC)) != _MAGIC:
                 raise ValueError("foreign")
@@ -74,13 +76,13 @@ def saved(path: str) -> tuple[Trace | None, Notice | None]:
             if zlib.crc32(text) != crc:
                 raise ValueError("damaged")
             head = json.loads(text)
-            if head["key"] != _key(path):
+            if head["key"] != file_key(path):
                 return None, None  # the file or the program has changed since
             frames = {name: _checked(name, file.read(length), crc) for name, length, crc in head["frames"]}
         trace = _trace(path, head["trace"], frames)
-    except FileNotFoundError:
+    except OSError:  # none that can be read
         return None, None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, pl.exceptions.PolarsError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, pl.exceptions.PolarsError):
         with suppress(OSError):
             index.unlink()
         return None, Notice(
@@ -91,16 +93,21 @@ def saved(path: str) -> tuple[Trace | None, Notice | None]:
     return trace, None
 
 
-def save(trace: Trace) -> None:
-    """Keep the frames of `trace` for its next opening, if the disk lets us; old indexes make room."""
+def save(trace: Trace, key: list[Any]) -> None:
+    """Keep the frames of `trace` for its next opening, if the disk lets us; old indexes make room.
+
+    key: `file_key` before the file was read. One that has changed meanwhile gets no index.
+    """
     if trace.bytes < SMALLEST:
         return
     folder = cache_folder()
     try:
+        if file_key(trace.path) != key:
+            return
         blobs = {name: _blob(getattr(trace, name)) for name in schema.FRAMES}
         head = json.dumps(
             {
-                "key": _key(trace.path),
+                "key": key,
                 "trace": _facts(trace),
                 "frames": [(name, len(blob), zlib.crc32(blob)) for name, blob in blobs.items()],
             }
@@ -146,8 +153,11 @@ def _make_room(size: int) -> bool:
     return total + size <= LARGEST_FOLDER
 
 
-def _key(path: str) -> list[Any]:
-    """What must be the same for an index to be that of a file: the file, and the program that read it."""
+def file_key(path: str) -> list[Any]:
+    """What must be the same for an index to be that of a file: the file, and the program that read it.
+
+    Raises OSError where the file cannot be read.
+    """
     status = os.stat(path)
     digest = hashlib.sha256()
     with open(path, "rb") as file:

@@ -12,6 +12,8 @@ def find_trace(path: str | Path) -> Path:
     Raises TraceError (exit code 2) that lists the traces of a folder with several, and (3) for one without.
     """
     place = Path(path)
+    if str(place) == "-" and str(path) != "-":
+        place = place.absolute()  # "./-" is a file, "-" is standard input
     try:
         if not place.is_dir():
             return place

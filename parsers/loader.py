@@ -108,7 +108,7 @@ class _Reading:
             if outcome.closed or outcome.ended:
                 return outcome
             at = outcome.at
-        pool = Pool(workers, self._text.path if plain else None, separator)
+        pool = Pool(workers, self._text if isinstance(self._text, PlainText) else None, separator)
         waiting: deque[tuple[Part, Future[Batch | None]]] = deque()
         planned: int | None = at if len(pool) else None
         try:
@@ -203,7 +203,11 @@ class _Reading:
         # An array may lack its closing bracket; other text that ends inside the list is cut off.
         whole = outcome.closed or outcome.junk_at is not None
         whole |= start.layout == "array" and outcome.cut_at is None
-        truncated = not whole or self._text.damaged_at is not None
+        broken_at = self._text.damaged_at
+        if whole and broken_at is not None and not end.cut and end.damaged_at is None:
+            end.damaged_at = broken_at  # behind the document: nothing of it is missing
+            broken_at = None
+        truncated = not whole or broken_at is not None
         counts = _counts(self._kinds, len(self._set_aside) + (outcome.cut_at is not None), len(repaired))
         found = [
             *notices.damage(repaired, self._set_aside, outcome.cut_at, outcome.at, truncated),

@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from traceview.parsers.cache import save, saved
+from traceview.parsers.cache import file_key, save, saved
 from traceview.trace import Trace
 
 
@@ -45,8 +46,10 @@ def load(
     index. Raises TraceError where nothing can be read.
     """
     name, rebuilt = str(path), None
-    use_cache = use_cache and os.path.isfile(name)
-    if use_cache:
+    key = None
+    if use_cache and name != "-" and os.path.isfile(name):
+        with suppress(OSError):  # the reading says why
+            key = file_key(name)
         trace, rebuilt = saved(name)
         if trace:
             if progress:
@@ -56,8 +59,8 @@ def load(
     from traceview.parsers.loader import read
 
     trace = read(path, progress, cancelled)
-    if use_cache:
-        save(trace)
+    if key:
+        save(trace, key)
     return replace(trace, notices=(*trace.notices, rebuilt)) if rebuilt else trace
 
 

@@ -4,6 +4,7 @@ A worker that cannot be started or dies costs speed only: its parts are reported
 read by the caller.
 """
 
+import os
 import threading
 from collections import deque
 from concurrent.futures import Future
@@ -14,21 +15,29 @@ import polars as pl
 
 from traceview import processes
 from traceview.parsers.builder import Batch, Kinds
+from traceview.parsers.source import PlainText
 from traceview.parsers.worker import Answer, Part, Setup, receive, send
 
 
 class Pool:
     """`count` workers; parts are given out in order, answers come as futures of a Batch or None."""
 
-    def __init__(self, count: int, path: str | None, separator: bytes) -> None:
-        self._path, self._separator = path, separator
+    def __init__(self, count: int, text: PlainText | None, separator: bytes) -> None:
+        """`text`: what the workers can read for themselves; None where they are given the bytes."""
+        file = None if text is None else (os.fsencode(text.path), *text.identity)
+        self._setup = Setup(file, separator)
         self._waiting: deque[tuple[Part, bytes, Future[Batch | None]]] = deque()
         self._changed = threading.Condition()
         self._closed = False
         self._processes = processes.started(count)
         self._alive = list(self._processes)
-        for process in self._processes:
-            threading.Thread(target=self._serve, args=(process,), daemon=True).start()
+        for process in list(self._processes):
+            try:
+                threading.Thread(target=self._serve, args=(process,), daemon=True).start()
+            except RuntimeError:  # the system lets no more threads start
+                self._processes.remove(process)
+                self._alive.remove(process)
+                processes.end([process])
 
     def __len__(self) -> int:
         return len(self._processes)
@@ -57,7 +66,7 @@ class Pool:
         assert process.stdout
         dead = False
         try:
-            send(process.stdin, Setup(self._path, self._separator))
+            send(process.stdin, self._setup)
         except OSError:
             dead = True
         while True:

@@ -10,13 +10,29 @@ import zipfile
 import zlib
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from traceview.errors import TraceError
 
+# What zipfile raises for damage, and for what it cannot unpack.
+_ZIP_DAMAGE: tuple[type[Exception], ...] = (zlib.error, zipfile.BadZipFile, EOFError)
+with suppress(ImportError):  # a Python that was built without it
+    from lzma import LZMAError
+
+    _ZIP_DAMAGE = (*_ZIP_DAMAGE, LZMAError)
+_ZIP_REFUSED: tuple[type[Exception], ...] = (
+    *_ZIP_DAMAGE,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+    ValueError,
+)
+
 CHUNK = 1 << 18
+_ZIP_CHUNK = 1 << 14  # zip's checksum is looked at with the last one: so much is lost where it is wrong
 _GZIP_CHUNK = 1 << 15  # may become a thousand times as much text
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -53,6 +69,12 @@ class PlainText:
 
     def __init__(self, path: str, handle: int, size: int) -> None:
         self.path, self.size, self._handle = path, size, handle
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        """Device and inode: what tells the open file from one that has taken its place."""
+        status = os.fstat(self._handle)
+        return status.st_dev, status.st_ino
 
     def read_at(self, offset: int, size: int) -> bytes:
         data = os.pread(self._handle, size, offset)
@@ -268,13 +290,18 @@ class ZipPieces(Pieces):
         self._archive = archive
 
     def next(self) -> bytes | None:
+        piece = bytearray()
         try:
-            piece = self._file.read(CHUNK * 4)
-        except (zlib.error, zipfile.BadZipFile, EOFError):
+            while not self.damaged and len(piece) < CHUNK * 4 and (more := self._file.read(_ZIP_CHUNK)):
+                piece += more
+        except _ZIP_DAMAGE:
             self.damaged = True
-            return None
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            self.damaged = True  # bz2's word for it
         self.taken += int(len(piece) * self._ratio)
-        return piece or None
+        return bytes(piece) or None
 
     def close(self) -> None:
         super().close()
@@ -361,7 +388,7 @@ def _opened(name: str, file: "BinaryIO | _Joined", size: int) -> Text:
 def _zipped(name: str, file: "BinaryIO | _Joined", size: int) -> Text:
     try:
         archive = zipfile.ZipFile(io.BytesIO(file.read()) if isinstance(file, _Joined) else file)
-    except zipfile.BadZipFile:
+    except _ZIP_REFUSED:
         raise TraceError(f"{name}: is a damaged zip file; unpack or copy it again") from None
     members = [m for m in archive.infolist() if not m.is_dir()]
     traces = [m for m in members if ".json" in m.filename.lower()] or members
@@ -372,7 +399,13 @@ def _zipped(name: str, file: "BinaryIO | _Joined", size: int) -> Text:
     inner = traces[0].filename.lower()
     if inner.endswith((".gz", ".zst")):
         raise TraceError(f"{name}: holds a compressed file ({traces[0].filename}); unpack the zip file first")
-    return StreamText(name, size, "zip", ZipPieces(archive, traces[0]))
+    try:
+        return StreamText(name, size, "zip", ZipPieces(archive, traces[0]))
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError) as error:
+        why = str(error).split("\n")[0] or "damaged"
+        raise TraceError(
+            f"{name}: cannot be unpacked here ({why}); unpack it and open what is in it"
+        ) from None
 
 
 def pieces(text: Text, start: int, size: int) -> Iterator[tuple[int, bytes]]:

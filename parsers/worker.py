@@ -22,11 +22,11 @@ _WINDOW = 3 << 20  # bytes decoded at once
 
 
 class Setup(msgspec.Struct):
-    """First message: the file to read from, or None where the bytes come with each part; what divides
-    events.
+    """First message: the file to read from (path, device, inode), or None where the bytes come with each
+    part; what divides events.
     """
 
-    path: str | None
+    file: tuple[bytes, int, int] | None
     separator: bytes
 
 
@@ -121,7 +121,12 @@ def main() -> None:
         return
     gc.disable()  # decoded events are in no cycles; looking for some would take a fifth of the time
     setup = msgspec.msgpack.decode(first, type=Setup)
-    file = None if setup.path is None else PlainText(setup.path, os.open(setup.path, os.O_RDONLY), 0)
+    file = None
+    if setup.file is not None:
+        path, *identity = setup.file
+        file = PlainText(os.fsdecode(path), os.open(path, os.O_RDONLY), 0)
+        if file.identity != tuple(identity):  # another file stands there by now
+            return
     while (message := receive(source)) is not None:
         part = msgspec.msgpack.decode(message, type=Part)
         read_at = file.read_at if file else _within(source.read(part.size), part.begin)

@@ -37,12 +37,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="traceview")
     if words and words[0] not in (*COMMANDS, *_ALONE):
         words.insert(0, "open")
-    parser = _parser(words[0] if words else None)
-    args = parser.parse_args(words)
-    if "run" not in args:
-        parser.print_help()
-        return 0
     try:
+        parser = _parser(words[0] if words else None)
+        args = parser.parse_args(words)
+        if "run" not in args:
+            parser.print_help()
+            return 0
         code = int(args.run(args))
         sys.stdout.flush()  # a reader that went away shows here, not when the interpreter ends
         return code

@@ -55,7 +55,7 @@ def begin(path: str, use_index: bool, most: int = MOST) -> None:
     beyond `most`, and `dismiss` ends what is not needed.
     """
     with suppress(OSError, ValueError):
-        if not os.path.isfile(path) or (use_index and index_of(path).exists()):
+        if path == "-" or not os.path.isfile(path) or (use_index and index_of(path).exists()):
             return
         count = wanted(os.path.getsize(path), path.endswith(_COMPRESSED))
         with _lock:

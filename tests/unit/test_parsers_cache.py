@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from traceview import schema
-from traceview.indexes import cache_folder
+from traceview.indexes import cache_folder, index_of
 from traceview.parsers import cache, cache_info, clear_cache, load, loader
 from traceview.trace import Trace
 
@@ -165,6 +165,33 @@ def test_the_folder_has_a_limit_and_the_oldest_go_first(
     monkeypatch.setattr(cache, "LARGEST_FOLDER", 10)
     load(paths[1])
     assert not list(cache_folder().glob("new-*"))
+
+
+def test_a_file_that_changes_while_it_is_read_gets_no_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "a.json")
+    read_file = loader.read
+    monkeypatch.setattr(loader, "read", lambda *how: (read_file(*how), write(path, "other"))[0])
+    assert load(path).ops["name"].to_list() == ["k"]
+    monkeypatch.setattr(loader, "read", read_file)
+    assert load(path).ops["name"].to_list() == ["other"]
+
+
+@pytest.mark.parametrize(
+    "folder_is", ["a file", "below a file", "a loop", "too long", "no folder for the index"]
+)
+def test_without_a_place_for_indexes_there_is_nothing_to_tell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder_is: str
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    places = {"a file": "file", "below a file": "file/x", "a loop": "loop", "too long": "x" * 300}
+    monkeypatch.setenv("TRACEVIEW_CACHE_DIR", str(tmp_path / places.get(folder_is, "cache")))
+    path = write(tmp_path / "a.json")
+    if folder_is not in places:
+        index_of(str(path)).mkdir(parents=True)
+    assert load(path).notices == load(path, use_cache=False).notices
 
 
 def test_a_folder_that_cannot_be_written_costs_nothing(tmp_path: Path, folder: Path) -> None:

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,27 @@ def test_a_worker_that_dies_costs_nothing(
     monkeypatch.setattr(pool.Pool, "submit", killing)
     trace = load(write(tmp_path / "a.json", [kernel(i) for i in range(3000)]), use_cache=False)
     assert trace.gpu["correlation"].to_list() == list(range(1, 3001))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are text there")
+def test_a_name_that_is_no_text(tmp_path: Path, parts: None) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xe9.json"))
+    trace = load(write(path, [kernel(i) for i in range(3000)]), use_cache=False)
+    assert trace.events.loaded == 3000
+
+
+def test_a_file_that_takes_the_place_of_the_one_that_is_read(
+    tmp_path: Path, parts: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "a.json", [kernel(i) for i in range(3000)])
+    made = loader.Pool
+
+    def replaced(*how: Any) -> pool.Pool:
+        write(tmp_path / "b.json", [kernel(i + 10_000) for i in range(3000)]).rename(path)
+        return made(*how)
+
+    monkeypatch.setattr(loader, "Pool", replaced)
+    assert load(path, use_cache=False).gpu["correlation"].to_list() == list(range(1, 3001))
 
 
 def test_without_workers_the_file_is_read_all_the_same(

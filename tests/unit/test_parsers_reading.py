@@ -288,8 +288,8 @@ def test_notices_on_what_was_not_recorded(tmp_path: Path) -> None:
 
 
 def test_an_empty_object_is_let_pass_and_one_without_phase_set_aside(tmp_path: Path) -> None:
-    trace = read(tmp_path, "[{}, " + json.dumps(x("cpu_op", "a")) + ', {"name": "no phase"}]')
-    assert (trace.events.in_file, trace.events.loaded, trace.events.set_aside) == (3, 2, 1)
+    trace = read(tmp_path, "[{}, " + json.dumps(x("cpu_op", "a")) + ', {"name": "no phase"}, {"a": 1}]')
+    assert (trace.events.in_file, trace.events.loaded, trace.events.set_aside) == (4, 2, 2)
 
 
 def test_places_are_those_of_the_events_whatever_looks_like_the_space_between_two(tmp_path: Path) -> None:

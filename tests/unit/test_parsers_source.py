@@ -7,12 +7,14 @@ import os
 import threading
 import zipfile
 import zlib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from traceview.errors import TraceError
 from traceview.parsers import details, load, raw_event, source
+from traceview.parsers.folder import find_trace
 
 EVENTS = [
     {
@@ -62,6 +64,33 @@ def test_containers(tmp_path: Path, data: bytes, compression: str | None) -> Non
     for row in (0, 1500, 2999):
         place = trace.gpu.select("offset", "length").row(row)
         assert raw_event(trace, *place) == EVENTS[row]
+
+
+@pytest.mark.parametrize(
+    "method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+)
+def test_a_damaged_zip_keeps_what_was_before_or_is_refused_in_one_line(tmp_path: Path, method: int) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        archive.writestr("trace.json", TEXT)
+    whole, path = buffer.getvalue(), tmp_path / "a.zip"
+    for at in [*range(0, 60), len(whole) // 2, *range(len(whole) - 90, len(whole))]:
+        write(path, whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        with suppress(TraceError):
+            assert load(path, use_cache=False).events.loaded <= 3000
+
+
+def test_what_stands_behind_a_gzip_member_is_told_and_costs_nothing(tmp_path: Path) -> None:
+    trace = load(write(tmp_path / "a.gz", gzip.compress(TEXT) + b"garbage"), use_cache=False)
+    assert (trace.events.loaded, trace.complete) == (3000, True)
+    assert "damaged-tail" in {n.code for n in trace.notices}
+
+
+def test_a_file_called_like_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(Path("-"), TEXT)
+    assert load(find_trace("./-"), use_cache=False).events.loaded == 3000
+    assert str(find_trace("-")) == "-"
 
 
 def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

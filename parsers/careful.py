@@ -172,21 +172,17 @@ class Careful:
                 brace = data.find(b"{", max(here, bad or 0) + 1)
                 boundary = (brace, brace) if brace > 0 else (n, n)
             stop, behind = boundary
-            self._damaged(found, batch, at, data, here, stop, here if bad is None else bad)
+            intact = next_event(data, here + 1, stop)  # the boundary may be a later event's
+            if intact is not None:
+                stop = behind = intact
+            damage = here if bad is None else bad
+            if intact is None or b'"ph"' in data[here:stop]:
+                self._keep(found, batch, at, here, stop, data[here:stop], damage)
+            else:
+                batch.repaired.append(at + damage)
             here = behind
         self._flush(batch, found, at + here)
         return (here if here > begin or outcome else 0), outcome
-
-    def _damaged(
-        self, found: list[_Found], batch: Batch, at: int, data: bytes, here: int, stop: int, damage: int
-    ) -> None:
-        """What lies between `here` and `stop`: a damaged event, and perhaps a whole one behind it."""
-        intact = here + _intact_tail(data[here:stop])
-        if b'"ph"' in data[here:intact]:
-            self._keep(found, batch, at, here, intact, data[here:intact], damage)
-        elif intact > here:
-            batch.repaired.append(at + damage)
-        self._keep(found, batch, at, intact, stop, data[intact:stop], None if intact > here else damage)
 
     def _closes(self, at: int, data: bytes, here: int) -> bool:
         """Whether the list ends at `here`: at a bracket, and what follows is the rest of a document.
@@ -340,25 +336,17 @@ def damaged_byte(error: Exception) -> int | None:
     return int(place[1]) if place else None
 
 
-def next_event(data: bytes, at: int) -> int | None:
-    """Where the first undamaged object from `at` on stands that has a phase."""
+def next_event(data: bytes, at: int, stop: int | None = None) -> int | None:
+    """Where the first undamaged object from `at` on stands that has a phase, and ends before `stop`."""
+    stop = len(data) if stop is None else stop
     view = memoryview(data)
-    for match in itertools.islice(_OBJECT.finditer(data, at), 1_000):
+    for match in itertools.islice(_OBJECT.finditer(data, at, stop), 1_000):
         end, _ = _value_end(data, view, match.start(), deep=False)
-        if end is not None:
+        if end is not None and end <= stop:
             with suppress(msgspec.MsgspecError, RecursionError):
                 if _event.decode(view[match.start() : end]).ph:
                     return match.start()
     return None
-
-
-def _intact_tail(piece: bytes) -> int:
-    """Where in a damaged piece a whole event begins that reaches to its end; 0 if there is none."""
-    for match in itertools.islice(_OBJECT.finditer(piece, 1), 64):
-        with suppress(msgspec.MsgspecError, RecursionError):
-            if _event.decode(memoryview(piece)[match.start() :]).ph:
-                return match.start()
-    return 0
 
 
 def _value_end(data: bytes, view: memoryview, here: int, deep: bool = True) -> tuple[int | None, int | None]:

@@ -9,6 +9,7 @@ depth with numpy.
 import re
 from collections import Counter
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -18,6 +19,7 @@ _STEP = np.zeros(256, dtype=np.int8)
 _STEP[[ord("{"), ord("[")]] = 1
 _STEP[[ord("}"), ord("]")]] = -1
 _BETWEEN = re.compile(rb'\}\s*,\s*\{\s*"')
+_BETWEEN_EVENTS = re.compile(_BETWEEN.pattern + rb'(?=(?:ph|cat|name|pid|tid|ts|dur)"\s*:)')
 _GAP = re.compile(rb"\s*,?\s*")
 
 
@@ -53,13 +55,18 @@ def _unescaped(text: npt.NDArray[np.uint8], quotes: IntArray) -> IntArray:
 def learn_separator(sample: bytes) -> bytes | None:
     """The bytes that stand most often between two events: a brace to the next event's first quote.
 
-    `sample` starts inside the list of events.
+    `sample` starts inside the list of events. Where it is damaged, brackets and strings cannot be told apart
+    from there on, and events are known by their keys.
     """
-    seen: Counter[bytes] = Counter()
-    for end in elements(sample)[1][:500].tolist():
-        between = _BETWEEN.match(sample, end - 1)
-        if between:
-            seen[between.group()] += 1
+    ends = elements(sample)[1][:500].tolist()
+    between = [_BETWEEN.match(sample, end - 1) for end in ends]
+    try:
+        msgspec.json.decode(b"[" + sample[: ends[-1] if ends else 0] + b"]", type=list[msgspec.Raw])
+    except (msgspec.MsgspecError, RecursionError):
+        between = []
+    if not any(between):
+        between = list(_BETWEEN_EVENTS.finditer(sample))
+    seen = Counter(match.group() for match in between if match)
     return seen.most_common(1)[0][0] if seen else None
 
 

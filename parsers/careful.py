@@ -172,7 +172,7 @@ class Careful:
                 brace = data.find(b"{", max(here, bad or 0) + 1)
                 boundary = (brace, brace) if brace > 0 else (n, n)
             stop, behind = boundary
-            intact = next_event(data, here + 1, stop)  # the boundary may be a later event's
+            intact = next_event(data, here + 1, stop)  # the boundary may be of, or in, a later event
             if intact is not None:
                 stop = behind = intact
             damage = here if bad is None else bad
@@ -337,12 +337,12 @@ def damaged_byte(error: Exception) -> int | None:
 
 
 def next_event(data: bytes, at: int, stop: int | None = None) -> int | None:
-    """Where the first undamaged object from `at` on stands that has a phase, and ends before `stop`."""
-    stop = len(data) if stop is None else stop
+    """Where the first undamaged object that has a phase begins, from `at` on and before `stop`."""
     view = memoryview(data)
-    for match in itertools.islice(_OBJECT.finditer(data, at, stop), 1_000):
+    found = _OBJECT.finditer(data, at, len(data) if stop is None else stop)
+    for match in itertools.islice(found, 1_000):
         end, _ = _value_end(data, view, match.start(), deep=False)
-        if end is not None and end <= stop:
+        if end is not None:
             with suppress(msgspec.MsgspecError, RecursionError):
                 if _event.decode(view[match.start() : end]).ph:
                     return match.start()

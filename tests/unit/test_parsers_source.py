@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from traceview.errors import TraceError
-from traceview.parsers import details, load, raw_event, source
+from traceview.parsers import details, inflate, load, raw_event, source
 from traceview.parsers.folder import find_trace
 
 EVENTS = [
@@ -126,8 +126,8 @@ def test_gzip_that_ends_early_keeps_what_was_before(tmp_path: Path) -> None:
 def test_details_of_gzip_are_read_from_the_nearest_known_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source, "_GZIP_CHUNK", 1024)
-    monkeypatch.setattr(source, "_CHECKPOINT", 10_000)
+    monkeypatch.setattr(inflate, "_GZIP_CHUNK", 1024)
+    monkeypatch.setattr(inflate, "_CHECKPOINT", 10_000)
     trace = load(write(tmp_path / "a.gz", gzip.compress(TEXT)), use_cache=False)
     taken: list[int] = []
     close = source.StreamText.close

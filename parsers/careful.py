@@ -16,7 +16,7 @@ import numpy as np
 from msgspec import Raw
 
 from traceview.parsers.builder import Batch, WrongPlacesError, build
-from traceview.parsers.events import EVENT_KEYS, Event, listed
+from traceview.parsers.events import EVENT_KEYS, Event, damaged_byte, is_utf8, listed
 from traceview.parsers.repair import mend
 from traceview.parsers.source import Text
 from traceview.parsers.splitter import elements, exact_places, places, skip_gap
@@ -25,15 +25,18 @@ WINDOW = 1 << 20
 _LARGEST = 16 << 20  # a larger value in which events seem to begin has lost its end
 _PATIENCE = 128 << 20  # how far the end of a damaged event is looked for
 _MOST_MENDED = 4 << 20  # mending goes item by item: more would take longer than it is worth
+_MOST_BRACKETS = 256  # so many brackets of a damaged event are looked at for the end of all events
 _MOST_ODD = 1000  # so many values that are no events are counted one by one, those behind with the last
 _LOOK = 64 << 10  # most values are far shorter than this
 _KEY = rb'\{\s*"(?:' + b"|".join(k.encode() for k in EVENT_KEYS) + rb')"\s*:'
 _OBJECT = re.compile(_KEY)
+_DOCUMENT = re.compile(rb'\{\s*(?:"[^"]*"\s*:|\})|\[\s*[\[{\]]')
+_NEXT_KEY = re.compile(rb'\s*,\s*("[^"]*"\s*:)')
+_KNOWN_KEY = re.compile(_KEY.removeprefix(rb"\{\s*"))
 _BOUNDARY = re.compile(rb"\}(\s*,?\s*)" + _KEY)
 _STRAY = re.compile(rb'["\[]\s*' + _KEY)  # in the place of a comma
 _FOLLOWS = re.compile(rb"\s*(?:[,\]]|$)")  # a value in a list
 _CLOSING = re.compile(rb'\}(\s*,?\s*\]\s*(?:,\s*"|\}\s*$|$))')
-_BYTE = re.compile(r"\(byte (\d+)\)")
 _BRACE = ord("{")
 _value = msgspec.json.Decoder(Raw)
 _event = msgspec.json.Decoder(Event)
@@ -64,9 +67,18 @@ class Careful:
     """Reads on from a place in the list of events, giving batches to `sink`."""
 
     def __init__(
-        self, text: Text, separator: bytes | None, sink: Callable[[Batch, int], None], window: int = WINDOW
+        self,
+        text: Text,
+        separator: bytes | None,
+        sink: Callable[[Batch, int], None],
+        around: bytes | None,
+        window: int = WINDOW,
     ) -> None:
+        """`around`: what is open where the events begin. None: this is but a part of the text, in which every
+        bracket counts as the list's end, for whoever sees the whole to decide.
+        """
         self._text, self._separator, self._sink, self._window = text, separator, sink, window
+        self._around = around
         self._odd = 0  # how many values were no events since the last event
         self._broken = False  # whether what comes may be the rest of a damaged event
 
@@ -114,7 +126,7 @@ class Careful:
 
     def _clean(self, at: int, data: bytes, begin: int, end: int) -> int:
         block = listed([memoryview(data)[begin:end]])
-        if not _is_utf8(block):  # the decoder does not look at keys and at what it skips
+        if not is_utf8(block):  # the decoder does not look at keys and at what it skips
             return 0
         try:
             batch = _built(block, at + begin - 1)
@@ -172,6 +184,8 @@ class Careful:
                 brace = data.find(b"{", max(here, bad or 0) + 1)
                 boundary = (brace, brace) if brace > 0 else (n, n)
             stop, behind = boundary
+            ending = self._end_inside(at, data, here, stop)
+            stop, behind = (stop, behind) if ending is None else (ending, ending)
             intact = next_event(data, here + 1, stop)  # the boundary may be of, or in, a later event
             if intact is not None:
                 stop = behind = intact
@@ -185,24 +199,49 @@ class Careful:
         return (here if here > begin or outcome else 0), outcome
 
     def _closes(self, at: int, data: bytes, here: int) -> bool:
-        """Whether the list ends at `here`: at a bracket, and what follows is the rest of a document.
+        """Whether the list ends at `here`: at a bracket with the rest of a document behind it.
 
-        Damage can make a bracket inside of an event look like the end. It is not if events follow that are
-        no other document's.
+        Damage can make a bracket inside of an event look like the end, and can damage the rest too. Then it
+        is the end where a key follows that is none of an event's, or where no event does but another
+        document's.
         """
         if data[here : here + 1] != b"]":
             return False
-        behind = b""
-        for size in (_LOOK, WINDOW):
-            behind = self._text.read_at(at + here + 1, size)
-            if _ends_document(behind, whole=len(behind) < size):
-                return True
+        if self._around is None or self._ends_document(at + here) is not False:
+            return True
+        behind = self._text.read_at(at + here + 1, _LOOK)
+        key = _NEXT_KEY.match(behind)
+        if key and not self._broken and not _KNOWN_KEY.match(key[1]):
+            return True
+        event = next_event(behind, 0)
+        if event is None:
+            behind = self._text.read_at(at + here + 1, WINDOW)
             event = next_event(behind, 0)
-            if event is not None:
-                return b'"traceEvents"' in behind[:event]
-            if len(behind) < size:
-                break
-        return True
+        return event is None or b'"traceEvents"' in behind[:event]
+
+    def _ends_document(self, bracket: int, key: bytes = b"") -> bool | None:
+        """Whether the document is whole if its list of events ends at `bracket`; None: that is out of sight.
+
+        What may follow is another document (with `key` in it), not an event.
+        """
+        for size in (_LOOK, WINDOW):
+            document = b"".join((self._around or b"", b"]", self._text.read_at(bracket + 1, size)))
+            end, bad = _value_end(document, memoryview(document), 0, deep=False)
+            if end is not None:
+                rest = document[end:].lstrip()
+                return not rest or bool(_DOCUMENT.match(rest) and not _OBJECT.match(rest) and key in rest)
+            if bad is not None:
+                return False
+        return None
+
+    def _end_inside(self, at: int, data: bytes, here: int, stop: int) -> int | None:
+        """Where the list ends between `here` and `stop`, in which an event has lost its own end."""
+        if self._around is None:
+            return None
+        for bracket in itertools.islice(re.finditer(rb"\]", data[here:stop]), _MOST_BRACKETS):
+            if self._ends_document(at + here + bracket.start(), b'"traceEvents"'):
+                return here + bracket.start()
+        return None
 
     def _boundary(self, data: bytes, here: int, last: int) -> tuple[int, int] | None:
         """Ends of a damaged event that begins at `here`: behind its brace, and the next event's beginning.
@@ -247,7 +286,7 @@ class Careful:
         if damaged_at is None and data[0] == _BRACE:
             try:
                 event = _event.decode(data)
-                if _is_utf8(data):
+                if is_utf8(data):
                     if event.ph:
                         self._broken = False
                     if event.ph or counts:
@@ -303,37 +342,6 @@ def _build_found(found: list[_Found]) -> Batch | None:
     mended = {f.begin: f.damaged_at for f in found if f.damaged_at is not None}
     batch.repaired = sorted([*mended.values(), *(o for o in batch.repaired if o not in mended)])
     return batch
-
-
-def _ends_document(behind: bytes, whole: bool) -> bool:
-    """Whether text behind a bracket is well-formed up to the end of the document.
-
-    `whole`: the text has no more. What may follow is another document, not an event.
-    """
-    rest = behind.lstrip()
-    if rest[:1] in (b",", b"}"):
-        members = b'{"":0' + rest
-        end, _ = _value_end(members, memoryview(members), 0)
-        if end is None:
-            return False
-        rest = members[end:].lstrip()
-    return rest[:1] in (b"{", b"[") and not _OBJECT.match(rest) if rest else whole
-
-
-def _is_utf8(data: bytes) -> bool:
-    if data.isascii():
-        return True
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def damaged_byte(error: Exception) -> int | None:
-    """The place that a verdict of msgspec names, counted from where it began to decode."""
-    place = _BYTE.search(str(error))
-    return int(place[1]) if place else None
 
 
 def next_event(data: bytes, at: int, stop: int | None = None) -> int | None:

@@ -13,7 +13,8 @@ import msgspec
 from msgspec import Raw
 
 from traceview.errors import TraceError
-from traceview.parsers.careful import damaged_byte, next_event
+from traceview.parsers.careful import next_event
+from traceview.parsers.events import damaged_byte
 from traceview.parsers.follow import EVENTS, Follower, FollowError
 from traceview.parsers.repair import mend_object
 from traceview.parsers.source import Text
@@ -113,12 +114,11 @@ def _start(document: Follower, events_at: int) -> Start:
 
 def _salvaged(text: Text, head: bytes, begin: int) -> Start:
     """A trace whose beginning is damaged, known by its key or its events; anything else is refused."""
-    key = _LIST.search(head)
-    if key:
+    key, first = _LIST.search(head), next_event(head, 0)
+    if key and (first is None or first > key.start()):
         whole = head[begin : key.start()].rstrip().rstrip(b",") + b"}"
         header, damaged_at = _lenient(whole)
         return Start("object", key.end(), header, begin + damaged_at)
-    first = next_event(head, 0)
     if first is not None:
         before = _LAST_KEY.sub(b"", head[begin:first])
         if b'"' not in before:

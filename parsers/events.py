@@ -5,6 +5,7 @@ Values inside `args` are decoded as whatever they are, so one odd value never co
 skipped; `raw_event` shows them on demand.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -172,10 +173,28 @@ def frame_of(ph: str, cat: str | None) -> str | None:
     return _X.get(cat or "", "slices") if ph == "X" else _PH.get(ph)
 
 
+_BYTE = re.compile(r"\(byte (\d+)\)")
 _events = msgspec.json.Decoder(list[Event])
 _times = msgspec.json.Decoder(list[Times])
 _args = {kind: msgspec.json.Decoder(list[struct]) for kind, struct in ARGS.items()}  # type: ignore[valid-type]
 _one_args = {kind: msgspec.json.Decoder(struct) for kind, struct in ARGS.items()}
+
+
+def damaged_byte(error: Exception) -> int | None:
+    """The place that a verdict of msgspec names, counted from where it began to decode."""
+    place = _BYTE.search(str(error))
+    return int(place[1]) if place else None
+
+
+def is_utf8(data: bytes) -> bool:
+    """Whether the bytes are text: the decoder does not look at keys and at what it skips."""
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def listed(values: Sequence[bytes | memoryview | Raw]) -> bytes:

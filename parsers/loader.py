@@ -85,7 +85,8 @@ class _Reading:
         self._layout = _layout(start.layout, start.header)
         sample = self._text.read_at(start.events_at, _SAMPLE)
         separator = learn_separator(sample)
-        careful = Careful(self._text, separator, self._take)
+        around = b"[" if start.layout == "array" else start.around
+        careful = Careful(self._text, separator, self._take, around)
         outcome = Outcome(start.events_at)
         workers = processes.wanted(self._text.size, self._text.compression is not None)
         if separator and workers:

@@ -93,7 +93,7 @@ def read_part(read_at: Callable[[int, int], bytes], part: Part, separator: bytes
     """The batch of a part of the text that `read_at` (offset, size) reads; None where it does not fit."""
     batches: list[Batch] = []
     text = _Section(read_at, part.end + len(separator))
-    careful = Careful(text, separator, lambda batch, _: batches.append(batch), _WINDOW)
+    careful = Careful(text, separator, lambda batch, _: batches.append(batch), None, _WINDOW)
     outcome = careful.read(part.begin, [part.end])
     if outcome.at != part.end or outcome.closed or outcome.ended:
         return None

@@ -79,6 +79,15 @@ def test_a_cut_inside_an_event_is_noticed(tmp_path: Path, parts: None) -> None:
     assert (trace.events.repaired, trace.events.set_aside) == (0, 0)
 
 
+def test_what_looks_like_events_behind_the_list_is_none(tmp_path: Path, parts: None) -> None:
+    events = [kernel(i) for i in range(2000)]
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"traceEvents": events, "extra": events}))
+    trace = load(path, use_cache=False)
+    assert (trace.events.in_file, trace.events.repaired) == (2000, 0)
+    assert trace.gpu["correlation"].to_list() == list(range(1, 2001))
+
+
 def test_damage_in_a_part_stays_there(tmp_path: Path, parts: None) -> None:
     path = write(tmp_path / "a.json", [kernel(i) for i in range(3000)])
     text = path.read_text().replace('"kernel 17"', '"kernel "17""')

@@ -146,6 +146,48 @@ def test_stray_brackets_in_an_event_do_not_end_the_file(tmp_path: Path, stray: s
     assert trace.header["traceName"] == "t"
 
 
+LIKE = json.loads(GOOD) | {"name": "like an event"}
+TAILS = {
+    "short": {"extra": [LIKE]},
+    "long": {"extra": [LIKE] * 1_000, "traceName": "t"},
+    "with a second key": {"extra": LIKE, "pad": "x" * 70_000, "events": {"traceEvents": [LIKE]}},
+}
+
+
+@pytest.mark.parametrize("tail", TAILS)
+@pytest.mark.parametrize("damage", ["none", "a trailing comma", "a zero byte", "cut off", "the last event"])
+def test_what_looks_like_events_behind_the_list_is_none(tmp_path: Path, tail: str, damage: str) -> None:
+    text = json.dumps({"schemaVersion": 1, "traceEvents": [json.loads(GOOD)] * 3, **TAILS[tail]})
+    trace = read(
+        tmp_path,
+        {
+            "none": text,
+            "a trailing comma": text[:-1] + ",}",
+            "a zero byte": text[:-1] + "\0}",
+            "cut off": text[:-20],
+            "the last event": text.replace('"stream": 7}}], "extra"', '"stream": 7], "extra"'),
+        }[damage],
+    )
+    assert trace.gpu["name"].to_list() == ["good"] * 3
+    assert (trace.events.in_file, trace.events.repaired) == (3, int(damage == "the last event"))
+    assert ("damaged-tail" in notices(trace)) == (damage in ("a trailing comma", "a zero byte", "cut off"))
+
+
+@pytest.mark.parametrize(
+    "nested", ['[{"traceEvents": [@]}, {"ph": "X"}]', '{"a": {"traceEvents": [@]}, "b": [@]}']
+)
+def test_what_stands_around_the_document_is_none_of_it(tmp_path: Path, nested: str) -> None:
+    trace = read(tmp_path, nested.replace("@", GOOD))
+    assert (trace.events.in_file, trace.events.repaired, trace.complete) == (1, 0, True)
+
+
+def test_damage_at_the_end_of_a_trace_does_not_add_the_next_one(tmp_path: Path) -> None:
+    first = json.dumps({"traceEvents": [json.loads(GOOD)] * 3, "traceName": "t"})
+    trace = read(tmp_path, first.replace('"dur": 2, "args": {"stream": 7}}]', '"dur"": 2}]') + first)
+    assert (trace.events.in_file, trace.events.repaired) == (3, 1)
+    assert "several-documents" in notices(trace)
+
+
 def test_a_damaged_key_is_counted(tmp_path: Path) -> None:
     trace = read(tmp_path, around(GOOD).encode().replace(b'"name"', b'"n\x83me"', 1))
     assert trace.gpu["name"].to_list() == [None, "good", "good"]

@@ -56,8 +56,8 @@ def clear_cache() -> CacheInfo:
     return before
 
 
-def saved(path: str) -> tuple[Trace | None, Notice | None]:
-    """The trace of the file at `path` from its index, if there is one that fits the file as it is now.
+def saved(path: str, key: list[Any]) -> tuple[Trace | None, Notice | None]:
+    """The trace of the file at `path` from its index, if there is one that fits `key` (`file_key`).
 
     A notice where there was an index that had to be thrown away.
     """
@@ -76,7 +76,7 @@ def saved(path: str) -> tuple[Trace | None, Notice | None]:
             if zlib.crc32(text) != crc:
                 raise ValueError("damaged")
             head = json.loads(text)
-            if head["key"] != file_key(path):
+            if head["key"] != key:
                 return None, None  # the file or the program has changed since
             frames = {name: _checked(name, file.read(length), crc) for name, length, crc in head["frames"]}
         trace = _trace(path, head["trace"], frames)

@@ -50,7 +50,8 @@ def load(
     if use_cache and name != "-" and os.path.isfile(name):
         with suppress(OSError):  # the reading says why
             key = file_key(name)
-        trace, rebuilt = saved(name)
+    if key:
+        trace, rebuilt = saved(name, key)
         if trace:
             if progress:
                 progress(_progress(trace))

@@ -17,7 +17,7 @@ from msgspec import Raw
 
 from traceview.parsers.builder import Batch, WrongPlacesError, build
 from traceview.parsers.events import EVENT_KEYS, Event, damaged_byte, is_utf8, listed
-from traceview.parsers.repair import mend
+from traceview.parsers.repair import ARG_KEYS, mend
 from traceview.parsers.source import Text
 from traceview.parsers.splitter import elements, exact_places, places, skip_gap
 
@@ -32,7 +32,7 @@ _KEY = rb'\{\s*"(?:' + b"|".join(k.encode() for k in EVENT_KEYS) + rb')"\s*:'
 _OBJECT = re.compile(_KEY)
 _DOCUMENT = re.compile(rb'\{\s*(?:"[^"]*"\s*:|\})|\[\s*[\[{\]]')
 _NEXT_KEY = re.compile(rb'\s*,\s*("[^"]*"\s*:)')
-_KNOWN_KEY = re.compile(_KEY.removeprefix(rb"\{\s*"))
+_EVENTS_KEY = re.compile(b'"(?:' + b"|".join(re.escape(k).encode() for k in (*EVENT_KEYS, *ARG_KEYS)) + b')"')
 _BOUNDARY = re.compile(rb"\}(\s*,?\s*)" + _KEY)
 _STRAY = re.compile(rb'["\[]\s*' + _KEY)  # in the place of a comma
 _FOLLOWS = re.compile(rb"\s*(?:[,\]]|$)")  # a value in a list
@@ -211,7 +211,7 @@ class Careful:
             return True
         behind = self._text.read_at(at + here + 1, _LOOK)
         key = _NEXT_KEY.match(behind)
-        if key and not self._broken and not _KNOWN_KEY.match(key[1]):
+        if key and not self._broken and not _EVENTS_KEY.match(key[1]):
             return True
         event = next_event(behind, 0)
         if event is None:
@@ -239,8 +239,11 @@ class Careful:
         if self._around is None:
             return None
         for bracket in itertools.islice(re.finditer(rb"\]", data[here:stop]), _MOST_BRACKETS):
-            if self._ends_document(at + here + bracket.start(), b'"traceEvents"'):
-                return here + bracket.start()
+            place = here + bracket.start()
+            key = _NEXT_KEY.match(data, place + 1)
+            inside = key and _EVENTS_KEY.match(key[1])
+            if not inside and self._ends_document(at + place, b'"traceEvents"'):
+                return place
         return None
 
     def _boundary(self, data: bytes, here: int, last: int) -> tuple[int, int] | None:

@@ -14,7 +14,7 @@ from msgspec import Raw
 from traceview.parsers.events import COLLECTIVE, EVENT_KEYS, Event
 
 _MAX_DEPTH = 64  # deeper values are given up; real arguments are three deep
-_ARG_KEYS = (
+ARG_KEYS = (
     *COLLECTIVE, "External id", "Record function id", "Ev Idx", "correlation", "cbid", "stream", "device",
     "context", "queued", "grid", "block", "bytes", "Python id", "Python parent id", "Python module id",
     "Input Dims", "Input Strides", "Input type", "Concrete Inputs", "Call stack", "Module Hierarchy",
@@ -37,7 +37,7 @@ def _known(keys: tuple[str, ...]) -> bytes:
 # What stands between quotes. Possessive, as the engine would else remember each character to come back to.
 _INSIDE = rb'[^"\\]*+(?:\\.[^"\\]*+)*+'
 # Of an event's own members, and of arguments and headers: a key, and what ends a broken string before it.
-_KEYS = [_known(EVENT_KEYS), _known((*EVENT_KEYS, *_ARG_KEYS, *_HEADER_KEYS))]
+_KEYS = [_known(EVENT_KEYS), _known((*EVENT_KEYS, *ARG_KEYS, *_HEADER_KEYS))]
 _KNOWN_KEY = [re.compile(keys) for keys in _KEYS]
 _BROKEN_END = [
     re.compile(rb'"?(?=\s*,\s*' + keys + rb')|"(?=\s*\}\s*,\s*' + keys + rb"|[\s}]*\}[\s}]*$)")

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.parsers_damage import (
@@ -41,6 +41,9 @@ def test_a_changed_byte(layout: str, where: float, value: int) -> None:
     check_damage(*whole(layout), data[:at] + bytes([value]) + data[at + 1 :], (at, at + 1))
 
 
+@example(
+    layout="indented", where=0.970703125, size=40
+)  # what is left of two events looks like the file's end
 @given(layout=LAYOUT, where=PLACE, size=st.sampled_from([1, 2, 5, 40, 400]))
 def test_deleted_bytes(layout: str, where: float, size: int) -> None:
     data, at = DATA[layout], int(where * len(DATA[layout]))

@@ -213,7 +213,7 @@ def _zipped(name: str, file: "BinaryIO | _Joined", size: int) -> Text:
         raise TraceError(f"{name}: holds a compressed file ({traces[0].filename}); unpack the zip file first")
     try:
         return StreamText(name, size, "zip", ZipPieces(archive, traces[0]))
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError) as error:
+    except ZIP_REFUSED as error:
         why = str(error).split("\n")[0] or "damaged"
         raise TraceError(
             f"{name}: cannot be unpacked here ({why}); unpack it and open what is in it"
